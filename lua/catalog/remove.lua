@@ -1,0 +1,22 @@
+--[[
+Removes a name and its document.
+
+@returns removed
+@returns absent
+@cost    O(log names)
+]]
+local meta = KEYS[1] -- hash: layout of the catalog
+local names = KEYS[2] -- sorted set: the names, in the order of their bytes
+local documents = KEYS[3] -- hash: name -> '<version> <document>'
+local name = ARGV[1] -- text: the name
+
+-- @include shared/catalog
+
+if not knows_layout(meta) then
+  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+end
+redis.call('ZREM', names, name)
+if redis.call('HDEL', documents, name) == 1 then
+  return { 'removed' }
+end
+return { 'absent' }

@@ -1,0 +1,35 @@
+--[[
+Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it
+finds its own document stored and answers as the first time.
+
+@returns replaced  version:integer
+@returns conflict  version:integer document:bytes
+@returns absent
+@cost    O(log names)
+]]
+local meta = KEYS[1] -- hash: layout of the catalog
+local names = KEYS[2] -- sorted set: the names, in the order of their bytes
+local documents = KEYS[3] -- hash: name -> '<version> <document>'
+local name = ARGV[1] -- text: the name
+local seen = tonumber(ARGV[2]) -- integer: version that the caller saw
+local document = ARGV[3] -- bytes: the new document
+
+-- @include shared/clock
+-- @include shared/catalog
+-- @include shared/catalog-write
+
+if not knows_layout(meta) then
+  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+end
+local stored = redis.call('HGET', documents, name)
+if not stored then
+  return { 'absent' }
+end
+local version, known = parse_document(stored)
+if known == document then
+  return { 'replaced', version }
+end
+if version ~= seen then
+  return { 'conflict', version, known }
+end
+return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }

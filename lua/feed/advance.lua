@@ -1,0 +1,39 @@
+--[[
+Moves a subscriber forward to a marker; back only when told to rewind. A marker of an earlier life of
+the feed, or a subscriber that does not exist, is answered with absent.
+
+@returns advanced  marker:text
+@returns absent
+@cost    O(log subscribers)
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local subscribers = KEYS[2] -- sorted set: subscriber -> position
+local guards = KEYS[3] -- sorted set: protected subscriber -> position
+local name = ARGV[1] -- text: the subscriber
+local to = ARGV[2] -- text: the marker
+local rewind = ARGV[3] == '1' -- flag: whether it may move back
+
+-- @include shared/feed/meta
+-- @include shared/feed/marker
+
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+local marker = parse_marker(to)
+if not marker then
+  return redis.error_reply('INVALID to: not a marker')
+end
+local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
+if not known or marker.epoch ~= feed.epoch then
+  return { 'absent' }
+end
+local position = math.min(marker.position, feed.last)
+if not rewind then
+  position = math.max(position, known)
+end
+redis.call('ZADD', subscribers, position, name)
+if redis.call('ZSCORE', guards, name) then
+  redis.call('ZADD', guards, position, name)
+end
+return { 'advanced', format_marker(feed.epoch, position) }

@@ -1,0 +1,145 @@
+--[[
+Appends messages; no other message falls between those of one call.
+Positions are microseconds of the server and always greater than every earlier one, so they keep
+rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the
+messages, but for those named in `duplicates` (places counted from 0), whose idempotency key is known
+and which keep the id that they got then.
+
+@returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
+@cost    O(messages) and at most 200 removals of expired or surplus messages
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local log = KEYS[2] -- stream: the visible messages, by position
+local calls = KEYS[3] -- hash: a process and slot -> its last call and answer
+local expiry = KEYS[4] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[5] -- sorted set: id -> visible_at_us
+local parked = KEYS[6] -- hash: id -> delayed message, later its position
+local once = KEYS[7] -- hash: idempotency key -> id
+local claimed = KEYS[8] -- sorted set: position -> token of its claim
+local leases = KEYS[9] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[10] -- sorted set: positions that are free again
+local work = KEYS[11] -- hash: position -> claims so far, bytes, expiry, id
+local subscribers = KEYS[12] -- sorted set: subscriber -> position
+local guards = KEYS[13] -- sorted set: protected subscriber -> position
+local codec = ARGV[1] -- text: name of the codec that made the bodies
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local channel = ARGV[4] -- text: where those who wait listen; empty: nobody waits
+local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
+local origin = ARGV[6] -- text: who appends, without spaces or '#'; may be empty
+local keep_count = tonumber(ARGV[7]) -- integer: messages to keep; 0: all
+local keep_ms = tonumber(ARGV[8]) -- integer: age up to which they are kept; 0: any
+local keep_bytes = tonumber(ARGV[9]) -- integer: bytes of bodies to keep; 0: all
+local remember_ms = tonumber(ARGV[10]) -- integer: how long idempotency keys are known
+local messages, messages_at = ARGV, 11 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text): 0 for a message that stays, is visible at once, '' without key
+
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/wake
+-- @include shared/feed/meta
+-- @include shared/feed/save
+-- @include shared/feed/entry
+-- @include shared/feed/add-entry
+-- @include shared/feed/remove
+-- @include shared/feed/expiry
+-- @include shared/feed/park
+-- @include shared/feed/show-due
+-- @include shared/feed/once
+-- @include shared/feed/retention
+-- @include shared/feed/keep-alive
+
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local duplicates = {}
+
+local remembered, superseded = remembered_answer(calls, caller, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local first, created = string.match(remembered, '^(%d+) (%d)$')
+  for at = messages_at, #messages, 4 do
+    local place = (at - messages_at) / 4
+    local id = messages[at + 3] ~= '' and id_of_key(once, messages[at + 3], now_ms)
+    if id and id ~= first + place then
+      duplicates[#duplicates + 1] = place
+      duplicates[#duplicates + 1] = id
+    end
+  end
+  return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
+end
+
+local created = begin_feed(feed, now_us) and 1 or 0
+show_due(feed, log, expiry, delayed, parked, now_us, 100)
+local first = math.max(feed.last + 1, now_us)
+local indexed = {}
+local aside = false
+local keyed = false
+for at = messages_at, #messages, 4 do
+  local place = (at - messages_at) / 4
+  local id = first + place
+  local ttl_ms, delay_ms, key = tonumber(messages[at + 1]), tonumber(messages[at + 2]), messages[at + 3]
+  local known = key ~= '' and id_of_key(once, key, now_ms)
+  if known then
+    duplicates[#duplicates + 1] = place
+    duplicates[#duplicates + 1] = known
+  elseif delay_ms > 0 then
+    local visible_at_us = id + delay_ms * 1000
+    park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, messages[at])
+    note_parked(feed, id, visible_at_us, ttl_ms)
+    aside = true
+  else
+    add_entry(log, id, ttl_ms, origin, messages[at])
+    plan_expiry(feed, id, ttl_ms, indexed)
+    feed.bytes = feed.bytes + #messages[at]
+  end
+  if key ~= '' and not known then
+    remember_key(once, key, id, now_ms + remember_ms)
+    keyed = true
+  end
+  feed.last = id
+end
+
+index_expiry(expiry, indexed)
+local new_slot = remember_answer(calls, caller, call, now_ms, string.format('%.0f %d', first, created))
+reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 50)
+local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
+apply_retention(feed, log, claimed, returned, expiry, work, parked, guards, keep, now_us, 100)
+if keyed then
+  forget_old_keys(once, now_ms)
+  if feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
+  end
+end
+local keys = {
+  meta,
+  log,
+  calls,
+  expiry,
+  delayed,
+  parked,
+  once,
+  claimed,
+  leases,
+  returned,
+  work,
+  subscribers,
+  guards,
+}
+keep_alive(feed, now_ms, keys)
+if keyed or aside or new_slot or #indexed > 0 then
+  local aside_keys = { calls, expiry, delayed, parked, once }
+  for _, key in ipairs(aside_keys) do
+    keep_with_feed(feed, key, now_ms)
+  end
+end
+save_feed(meta, feed)
+wake(channel, sharded, 'appended')
+return { 'appended', feed.epoch, first, created, duplicates }

@@ -1,0 +1,44 @@
+--[[
+Shows a claim: what it holds and how long it lasts.
+
+@returns claimed  epoch:integer lease_ms:integer expires_at_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
+@returns lost
+@cost    O(messages of the claim x log n)
+@reads
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local log = KEYS[2] -- stream: the visible messages, by position
+local claimed = KEYS[3] -- sorted set: position -> token of its claim
+local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
+local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
+local codec = ARGV[1] -- text: name of the codec that made the bodies
+local token = tonumber(ARGV[2]) -- integer: token of the claim
+
+-- @include shared/clock
+-- @include shared/feed/meta
+-- @include shared/feed/entry
+-- @include shared/feed/work
+-- @include shared/feed/leases
+-- @include shared/feed/claimed-entries
+
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(leases, token, now_ms) then
+  return { 'lost' }
+end
+local lease_ms = tonumber(redis.call('HGET', work, lease_field(token)))
+local expires_at_ms = tonumber(redis.call('ZSCORE', leases, token))
+return {
+  'claimed',
+  feed.epoch,
+  lease_ms,
+  expires_at_ms,
+  now_ms,
+  tell_messages(claimed_entries(log, claimed, work, token)),
+}

@@ -1,0 +1,66 @@
+--[[
+Makes a claim last longer, counted from now. A claim that has ended is never brought back.
+
+@returns extended  expires_at_ms:integer
+@returns lost
+@cost    O(messages of the claim x log n)
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local log = KEYS[2] -- stream: the visible messages, by position
+local claimed = KEYS[3] -- sorted set: position -> token of its claim
+local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[5] -- sorted set: positions that are free again
+local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[8] -- sorted set: id -> visible_at_us
+local parked = KEYS[9] -- hash: id -> delayed message, later its position
+local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
+local once = KEYS[11] -- hash: idempotency key -> id
+local subscribers = KEYS[12] -- sorted set: subscriber -> position
+local guards = KEYS[13] -- sorted set: protected subscriber -> position
+local token = tonumber(ARGV[1]) -- integer: token of the claim
+local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
+local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
+
+-- @include shared/clock
+-- @include shared/feed/meta
+-- @include shared/feed/save
+-- @include shared/feed/work
+-- @include shared/feed/leases
+-- @include shared/feed/prolong
+-- @include shared/feed/keep-alive
+
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(leases, token, now_ms) then
+  return { 'lost' }
+end
+local expires_at_ms = now_ms + lease_ms
+-- Removed first, so that it also works when the server is out of memory.
+redis.call('ZREM', leases, token)
+redis.call('ZADD', leases, expires_at_ms, token)
+redis.call('HSET', work, lease_field(token), lease_ms)
+for _, entry in ipairs(work_of(claimed, work, token)) do
+  prolong_entry(feed, work, expiry, entry, expires_at_ms + grace_ms)
+end
+local keys = {
+  meta,
+  log,
+  claimed,
+  leases,
+  returned,
+  work,
+  expiry,
+  delayed,
+  parked,
+  calls,
+  once,
+  subscribers,
+  guards,
+}
+keep_alive(feed, now_ms, keys)
+save_feed(meta, feed)
+return { 'extended', expires_at_ms }

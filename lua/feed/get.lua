@@ -1,0 +1,42 @@
+--[[
+Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed
+message has position 0 until it becomes visible.
+
+@returns found  epoch:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
+@cost    O(ids x log n)
+@reads
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local log = KEYS[2] -- stream: the visible messages, by position
+local work = KEYS[3] -- hash: position -> claims so far, bytes, expiry, id
+local parked = KEYS[4] -- hash: id -> delayed message, later its position
+local codec = ARGV[1] -- text: name of the codec that made the bodies
+local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
+
+-- @include shared/clock
+-- @include shared/feed/meta
+-- @include shared/feed/entry
+-- @include shared/feed/work
+-- @include shared/feed/parked
+-- @include shared/feed/places
+
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local entries, alive = {}, {}
+for _, place in ipairs(places_of(parked, ids, ids_at)) do
+  local entry = place.parked and parse_parked(tonumber(place.id), place.parked) or nil
+  entries[#entries + 1] = entry or entry_at(log, place.position)
+end
+complete_entries(work, entries)
+for _, entry in ipairs(entries) do
+  if not has_expired(entry, now_ms) then
+    alive[#alive + 1] = entry
+  end
+end
+return { 'found', feed.epoch, now_ms, tell_messages(alive) }

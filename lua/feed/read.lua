@@ -1,0 +1,80 @@
+--[[
+Reads the messages after a marker, oldest first, and tells a reader what it can no longer get.
+Messages that have expired, and those that the arguments hide, are passed over, and `next` with them.
+`gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an
+earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this
+reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed
+message becomes visible; 0: none is delayed.
+
+@returns page  epoch:integer next:text more:flag gap:flag reset:flag due:flag recheck_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
+@cost    O(log n + messages looked at), at most limit + 1000 of them
+@reads
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local log = KEYS[2] -- stream: the visible messages, by position
+local claimed = KEYS[3] -- sorted set: position -> token of its claim
+local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
+local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
+local delayed = KEYS[6] -- sorted set: id -> visible_at_us
+local parked = KEYS[7] -- hash: id -> delayed message, later its position
+local codec = ARGV[1] -- text: name of the codec that made the bodies
+local after = ARGV[2] -- text: marker; empty: the oldest message; 'end': only what comes
+local limit = tonumber(ARGV[3]) -- integer: messages to return at most
+local except_origin = ARGV[4] -- text: hides what this origin appended; empty: nothing
+local include_claimed = ARGV[5] == '1' -- flag: whether messages under a live claim are shown
+local include_delayed = ARGV[6] == '1' -- flag: whether delayed ones are shown after the last visible one
+
+-- @include shared/clock
+-- @include shared/feed/meta
+-- @include shared/feed/entry
+-- @include shared/feed/work
+-- @include shared/feed/parked
+-- @include shared/feed/leases
+-- @include shared/feed/marker
+-- @include shared/feed/start
+-- @include shared/feed/reading
+
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+local start = where_to_start(feed, after)
+if not start then
+  return redis.error_reply('INVALID after: not a marker')
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local page = {}
+
+local hide = { origin = except_origin, claimed = not include_claimed }
+local position, shown, more =
+  read_log(feed, log, claimed, leases, work, start.position, limit, hide, now_ms, page)
+local next_marker = format_marker(feed.epoch, position)
+if include_delayed and not more then
+  local suffix
+  suffix, more = read_delayed(delayed, parked, start, limit - shown, hide, now_ms, page)
+  next_marker = next_marker .. suffix
+elseif include_delayed then
+  next_marker = next_marker .. start.suffix
+end
+
+local due = feed.visible_at_us > 0 and feed.visible_at_us <= now_us
+local recheck_ms = 0
+if feed.visible_at_us > 0 and not due then
+  recheck_ms = math.ceil((feed.visible_at_us - now_us) / 1000)
+end
+return {
+  'page',
+  feed.epoch,
+  next_marker,
+  more and 1 or 0,
+  start.gap and 1 or 0,
+  start.reset and 1 or 0,
+  due and 1 or 0,
+  recheck_ms,
+  now_ms,
+  page,
+}

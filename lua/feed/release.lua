@@ -1,0 +1,65 @@
+--[[
+Gives messages of a claim back before it ends: they are free again, in their old places.
+Without ids the whole claim. Ids that the claim does not hold are passed over.
+
+@returns released  count:integer
+@returns lost
+@cost    O(messages x log n)
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local claimed = KEYS[2] -- sorted set: position -> token of its claim
+local leases = KEYS[3] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[4] -- sorted set: positions that are free again
+local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
+local parked = KEYS[6] -- hash: id -> delayed message, later its position
+local calls = KEYS[7] -- hash: a process and slot -> its last call and answer
+local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[2] -- text: number of the call in that slot
+local channel = ARGV[3] -- text: where those who wait listen; empty: nobody waits
+local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
+local token = tonumber(ARGV[5]) -- integer: token of the claim
+local ids, ids_at = ARGV, 6 -- repeated (id:integer): messages to give back; none: all of the claim
+
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/wake
+-- @include shared/feed/meta
+-- @include shared/feed/leases
+-- @include shared/feed/lapse
+-- @include shared/feed/places
+-- @include shared/feed/keep-alive
+
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+local remembered, superseded = remembered_answer(calls, caller, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'released', tonumber(remembered) }
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(leases, token, now_ms) then
+  return { 'lost' }
+end
+local positions = positions_of(claimed, token)
+if #ids >= ids_at then
+  positions = {}
+  for _, place in ipairs(places_of(parked, ids, ids_at)) do
+    if place.position and tonumber(redis.call('ZSCORE', claimed, place.position)) == token then
+      positions[#positions + 1] = place.position
+    end
+  end
+end
+if #positions > 0 then
+  give_back(claimed, returned, positions)
+end
+if redis.call('ZCOUNT', claimed, token, token) == 0 then
+  forget_lease(leases, work, token)
+end
+remember_answer(calls, caller, call, now_ms, #positions)
+keep_with_feed(feed, returned, now_ms)
+wake(channel, sharded, 'released')
+return { 'released', #positions }

@@ -1,0 +1,71 @@
+--[[
+Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not
+vanish by itself. Retention keeps what a protected subscriber has not passed yet.
+
+@returns subscribed  marker:text created:flag
+@cost    O(log subscribers)
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local log = KEYS[2] -- stream: the visible messages, by position
+local claimed = KEYS[3] -- sorted set: position -> token of its claim
+local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[5] -- sorted set: positions that are free again
+local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[8] -- sorted set: id -> visible_at_us
+local parked = KEYS[9] -- hash: id -> delayed message, later its position
+local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
+local once = KEYS[11] -- hash: idempotency key -> id
+local subscribers = KEYS[12] -- sorted set: subscriber -> position
+local guards = KEYS[13] -- sorted set: protected subscriber -> position
+local codec = ARGV[1] -- text: name of the codec that made the bodies
+local name = ARGV[2] -- text: the subscriber
+local from = ARGV[3] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
+local protected = ARGV[4] == '1' -- flag: whether retention waits for it
+
+-- @include shared/clock
+-- @include shared/feed/meta
+-- @include shared/feed/save
+-- @include shared/feed/marker
+-- @include shared/feed/start
+-- @include shared/feed/keep-alive
+
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+local start = where_to_start(feed, from)
+if not start then
+  return redis.error_reply('INVALID from: not a marker')
+end
+local now_us = clock_us()
+local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
+local position = known or start.position
+if not known then
+  redis.call('ZADD', subscribers, position, name)
+end
+if protected then
+  redis.call('ZADD', guards, position, name)
+else
+  redis.call('ZREM', guards, name)
+end
+begin_feed(feed, now_us)
+feed.lives_until = -1
+local keys = {
+  meta,
+  log,
+  claimed,
+  leases,
+  returned,
+  work,
+  expiry,
+  delayed,
+  parked,
+  calls,
+  once,
+  subscribers,
+  guards,
+}
+keep_alive(feed, math.floor(now_us / 1000), keys)
+save_feed(meta, feed)
+return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }

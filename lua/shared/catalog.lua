@@ -1,0 +1,12 @@
+-- A catalog: names in the order of their bytes, each with a small document. A document's version is the
+-- server's time at which it was written, so it never repeats, even after the name was removed.
+local CATALOG_LAYOUT = '1'
+
+local function knows_layout(meta)
+  return (redis.call('HGET', meta, 'layout') or CATALOG_LAYOUT) == CATALOG_LAYOUT
+end
+
+local function parse_document(stored)
+  local version, document = string.match(stored, '^(%d+) (.*)$')
+  return tonumber(version), document
+end

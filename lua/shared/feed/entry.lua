@@ -1,0 +1,59 @@
+-- One message in the log: a stream entry `<position>-0` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body
+-- The same three fields in every entry, so that Redis stores their names once a node.
+
+-- expires_at_ms is 0 when the message stays.
+local function parse_entry(raw)
+  local position = tonumber(string.match(raw[1], '^%d+'))
+  local fields = raw[2]
+  local ttl_ms = tonumber(fields[2])
+  local extra = fields[4]
+  local entry = { position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+  if extra ~= '' then
+    local origin, id = string.match(extra, '^(.*)#(%d+)$')
+    if id then
+      entry.origin = origin
+      entry.id = tonumber(id)
+    end
+  end
+  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
+  entry.claims = 0
+  return entry
+end
+
+-- The entries from one position to another ('+': the end), oldest first.
+local function entries_between(log, from, to, count)
+  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
+  for at, raw in ipairs(entries) do
+    entries[at] = parse_entry(raw)
+  end
+  return entries
+end
+
+local function entry_at(log, position)
+  return entries_between(log, position, position, 1)[1]
+end
+
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+
+-- Appends what an answer tells of a message; the order of `messages:[…]` in every head.
+local function tell_message(answer, entry)
+  local n = #answer
+  answer[n + 1] = entry.position
+  answer[n + 2] = entry.id
+  answer[n + 3] = entry.expires_at_ms
+  answer[n + 4] = entry.claims
+  answer[n + 5] = entry.body
+end
+
+local function tell_messages(entries)
+  local answer = {}
+  for _, entry in ipairs(entries) do
+    tell_message(answer, entry)
+  end
+  return answer
+end

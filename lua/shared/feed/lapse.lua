@@ -1,0 +1,34 @@
+-- Claims end: by their time, or because the holder gives them back.
+
+-- Makes messages free again, in their old places.
+local function give_back(claimed, returned, positions)
+  redis.call('ZREM', claimed, unpack(positions))
+  local scored = {}
+  for _, position in ipairs(positions) do
+    scored[#scored + 1] = position
+    scored[#scored + 1] = position
+  end
+  redis.call('ZADD', returned, unpack(scored))
+end
+
+local function forget_lease(leases, work, token)
+  redis.call('ZREM', leases, token)
+  redis.call('HDEL', work, lease_field(token))
+end
+
+-- Frees what claims held whose lease ran out: at least one claim, then up to `budget` messages.
+local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
+  local freed = 0
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', 0, 100)) do
+    local positions = positions_of(claimed, token)
+    if freed > 0 and freed + #positions > budget then
+      break
+    end
+    forget_lease(leases, work, token)
+    if #positions > 0 then
+      give_back(claimed, returned, positions)
+    end
+    freed = freed + #positions
+  end
+  return freed
+end

@@ -1,0 +1,76 @@
+-- What a reader gets to see.
+
+-- Which of the entries a live claim holds: position -> true.
+local function find_claimed(claimed, leases, entries, now_ms)
+  local held = {}
+  if #entries == 0 or redis.call('EXISTS', leases) == 0 then
+    return held
+  end
+  local positions = {}
+  for at, entry in ipairs(entries) do
+    positions[at] = entry.position
+  end
+  local live = {}
+  for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(positions))) do
+    if token then
+      if live[token] == nil then
+        live[token] = is_live(leases, token, now_ms)
+      end
+      held[positions[at]] = live[token] and token or nil
+    end
+  end
+  return held
+end
+
+-- Adds visible messages after `position` to the page. Answers the position it came to, how many
+-- messages it added, and whether there may be more.
+local function read_log(feed, log, claimed, leases, work, position, limit, hide, now_ms, page)
+  local shown, looked_at, chunk = 0, 0, limit
+  while shown < limit and looked_at < limit + 1000 do
+    local entries = entries_between(log, position + 1, '+', chunk)
+    complete_entries(work, entries)
+    local held = hide.claimed and find_claimed(claimed, leases, entries, now_ms) or {}
+    for _, entry in ipairs(entries) do
+      if shown == limit then
+        return position, shown, true
+      end
+      position = entry.position
+      local own = hide.origin ~= '' and entry.origin == hide.origin
+      if not own and not held[position] and not has_expired(entry, now_ms) then
+        tell_message(page, entry)
+        shown = shown + 1
+      end
+    end
+    looked_at = looked_at + #entries
+    if #entries < chunk then
+      return math.max(position, feed.last), shown, false
+    end
+    chunk = math.min(chunk * 2, 200)
+  end
+  return position, shown, position < feed.last
+end
+
+-- Adds delayed messages, soonest first, from where the marker stopped among them. Answers the suffix
+-- of the marker for the next page, and whether there is more.
+local function read_delayed(delayed, parked, start, limit, hide, now_ms, page)
+  local from = 0
+  if start.id then
+    local rank = redis.call('ZRANK', delayed, string.format('%.0f', start.id))
+    from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', start.visible_at_us)
+  end
+  local suffix = start.suffix
+  local more = redis.call('ZCARD', delayed) > from + limit
+  if limit == 0 then
+    return suffix, more
+  end
+  local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
+  for at = 1, #found, 2 do
+    local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
+    local own = hide.origin ~= '' and entry.origin == hide.origin
+    if not own and not has_expired(entry, now_ms) then
+      tell_message(page, entry)
+    end
+    suffix = string.format('-%.0f-%s', found[at + 1], found[at])
+  end
+  return suffix, more
+end

@@ -1,0 +1,95 @@
+import { get, list, put, remove, replace } from '../generated/catalog.ts'
+import { checkInteger } from '../runtime/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Unit } from '../runtime/unit.ts'
+
+/** A name and what is noted of it. */
+export interface CatalogEntry<Document> {
+  readonly name: string
+  readonly document: Document
+}
+
+export interface Listing<Document> {
+  readonly entries: readonly CatalogEntry<Document>[]
+  /** Of all names in the catalog. */
+  readonly total: number
+  readonly more: boolean
+}
+
+export interface ListOptions {
+  /** Names behind this one; default: from the first. */
+  after?: string
+  /** Default 20. */
+  limit?: number
+}
+
+const MAX_DOCUMENT_BYTES = 1024 * 1024
+const MAX_LIMIT = 1000
+
+/**
+ * An ordered list of names, each with a small JSON document: which queues a tenant has, for instance.
+ * A document changes in one step, and never over a change that its author has not seen.
+ */
+export class Catalog<Document> {
+  readonly name: string
+  readonly #unit: Unit
+
+  constructor(runtime: Runtime, name: string) {
+    this.name = checkName('name', name)
+    this.#unit = new Unit(runtime, { structure: 'catalog', name: this.name, since: '6.2.0' })
+  }
+
+  /** Adds a name. Resolves to false, and changes nothing, when it is there already. */
+  async put(name: string, document: Document): Promise<boolean> {
+    const answer = await this.#unit.run(put, { name: checkName('name', name), document: encode(document) })
+    return answer.status === 'created'
+  }
+
+  /** The document of a name; null when the name is not there. */
+  async get(name: string): Promise<Document | null> {
+    const answer = await this.#unit.run(get, { name: checkName('name', name) })
+    return answer.status === 'absent' ? null : decode(answer.document)
+  }
+
+  /**
+   * Changes a document in one step: `change` gets the present one, and is called again if another
+   * caller was faster. Resolves to the new document, or null when the name is not there.
+   */
+  async update(name: string, change: (document: Document) => Document): Promise<Document | null> {
+    let found = await this.#unit.run(get, { name: checkName('name', name) })
+    while (found.status === 'found') {
+      const document = change(decode(found.document))
+      const answer = await this.#unit.run(replace, { name, seen: found.version, document: encode(document) })
+      if (answer.status === 'replaced') return document
+      found = answer.status === 'absent' ? answer : { ...answer, status: 'found' }
+    }
+    return null
+  }
+
+  /** Removes a name. Resolves to false when it was not there. */
+  async remove(name: string): Promise<boolean> {
+    const answer = await this.#unit.run(remove, { name: checkName('name', name) })
+    return answer.status === 'removed'
+  }
+
+  /** Lists names in the order of their bytes. */
+  async list({ after = '', limit = 20 }: ListOptions = {}): Promise<Listing<Document>> {
+    const answer = await this.#unit.run(list, { after, limit: checkInteger('limit', limit, 1, MAX_LIMIT) })
+    const entries = answer.entries.map(({ name, document }) => ({ name, document: decode<Document>(document) }))
+    return { entries, total: answer.total, more: answer.more }
+  }
+}
+
+function encode(document: unknown): string {
+  const text = JSON.stringify(document)
+  if (text === undefined || Buffer.byteLength(text) > MAX_DOCUMENT_BYTES) {
+    throw new InvalidArgumentError('document', `must be JSON of at most ${MAX_DOCUMENT_BYTES} bytes`)
+  }
+  return text
+}
+
+function decode<Document>(document: Buffer): Document {
+  return JSON.parse(document.toString('utf8')) as Document
+}

@@ -1,0 +1,105 @@
+// The port between Perilune and a Redis client library. It is an inner seam: it may change
+// between minor versions. Whoever writes a driver runs the suite of `perilune/testing` against it.
+//
+// A driver sends and receives; it decides nothing. Retries, deadlines, NOSCRIPT and the choice
+// between "failed" and "may have happened" belong to the runtime above it.
+
+/** One built script. */
+export interface Script {
+  /** `feed/append` */
+  readonly name: string
+  readonly sha1: string
+  readonly source: string
+  /** True when the script never writes. */
+  readonly reads: boolean
+  /** True when an answer holds bytes: bulk strings then come back as Buffers, else as UTF-8 text. */
+  readonly bytes: boolean
+}
+
+export type Argument = string | number | Uint8Array
+
+export interface ScriptCall {
+  readonly script: Script
+  readonly keys: readonly string[]
+  readonly args: readonly Argument[]
+  /** `hash` sends EVALSHA; `source` sends EVAL, for a server that has forgotten the script. */
+  readonly send: 'hash' | 'source'
+}
+
+/** A plain read such as GET or MGET. The first argument is the key that decides the node. */
+export interface ReadCall {
+  readonly command: string
+  readonly args: readonly Argument[]
+}
+
+export type Reply = string | number | Buffer | null | Reply[]
+
+export interface ServerInfo {
+  readonly engine: 'redis' | 'valkey' | 'other'
+  /** Of Redis, or the Redis version that Valkey says it is compatible with; `7.0.15`. */
+  readonly version: string
+  readonly cluster: boolean
+  /** True when subscriptions are sharded: wake with SPUBLISH on a channel that carries the key's tag, else PUBLISH. */
+  readonly shardedChannels: boolean
+}
+
+export interface Listener {
+  onMessage(message: string): void
+  /** The subscription was interrupted and is back: messages may have been missed. */
+  onGap(): void
+}
+
+export interface Subscription {
+  close(): Promise<void>
+}
+
+export interface Driver {
+  /** The client library, for messages: `ioredis`. */
+  readonly name: string
+  /**
+   * Runs one script. Rejects with `ServerReplyError` when the server answered with an error, with
+   * `ConnectionLostError` when no answer will come; with nothing else.
+   */
+  run(call: ScriptCall): Promise<Reply>
+  /** Sends all calls before waiting for any answer. Each promise settles by itself, as `run` does. */
+  runMany(calls: readonly ScriptCall[]): Promise<Reply>[]
+  /** Sends plain reads together, over any slots. Bulk strings come back as Buffers. */
+  read(calls: readonly ReadCall[]): Promise<Reply>[]
+  /** Loads a script on every master. */
+  load(script: Script): Promise<void>
+  /**
+   * Listens on a channel; resolves once the server has confirmed. All subscriptions share one extra
+   * connection (one per master in use on a cluster with sharded channels).
+   */
+  subscribe(channel: string, listener: Listener): Promise<Subscription>
+  info(): Promise<ServerInfo>
+  /** WAIT on the connection that serves `key`; resolves to the number of replicas that confirmed. */
+  wait(key: string, replicas: number, timeoutMs: number): Promise<number>
+  /** False while the command connection or a needed subscriber connection is down. */
+  healthy(): boolean
+  /** Closes what the driver opened itself; the client it was given stays open. */
+  close(): Promise<void>
+}
+
+/** The server answered with an error; `message` is its text and begins with the code word. */
+export class ServerReplyError extends Error {
+  override readonly name = 'ServerReplyError'
+  /** `NOSCRIPT`, `OOM`, `TRYAGAIN`, `ERR` … */
+  readonly word: string
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.word = /^-?([A-Z][A-Z0-9_]*)\b/.exec(message)?.[1] ?? 'ERR'
+  }
+}
+
+/** No answer will come. `sent` is false only when it is certain that the server never got the call. */
+export class ConnectionLostError extends Error {
+  override readonly name = 'ConnectionLostError'
+  readonly sent: boolean
+
+  constructor(message: string, sent: boolean, options?: ErrorOptions) {
+    super(message, options)
+    this.sent = sent
+  }
+}

@@ -1,0 +1,184 @@
+import type { Cluster, Redis } from 'ioredis'
+import {
+  ConnectionLostError,
+  type Driver,
+  type Listener,
+  type ReadCall,
+  type Reply,
+  type Script,
+  type ScriptCall,
+  type ServerInfo,
+  type Subscription,
+} from '../driver.ts'
+import { Channels, type Line, type LineEvents } from './channels.ts'
+import { explain } from './ioredis-errors.ts'
+import {
+  addressOf,
+  isCluster,
+  nodeAt,
+  ownerOf,
+  refuseUnsuitable,
+  type Sender,
+  senderOf,
+  watch,
+} from './ioredis-client.ts'
+import { openLine } from './ioredis-line.ts'
+import { PendingRuns } from './pending.ts'
+import { scatteredRead } from './scattered-read.ts'
+import { serverInfo } from './server-info.ts'
+import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+
+/**
+ * Speaks through an ioredis client: a single server, Sentinel or Cluster. Throws a TypeError for a
+ * client that would rename keys (`keyPrefix`) or change replies (`stringNumbers`, `replyMapping`).
+ */
+export function ioredis(client: Redis | Cluster): Driver {
+  refuseUnsuitable(client)
+  return new IoredisDriver(client)
+}
+
+class IoredisDriver implements Driver {
+  readonly name = 'ioredis'
+  readonly #client: Redis | Cluster
+  readonly #cluster: Cluster | undefined
+  readonly #sender: Sender
+  readonly #pending = new PendingRuns(explain)
+  readonly #channels: Channels
+  readonly #stopWatching: () => void
+  #corked: Redis['stream'][] = []
+  #sharded: Promise<boolean> | undefined
+  #closed = false
+
+  constructor(client: Redis | Cluster) {
+    this.#client = client
+    this.#cluster = isCluster(client) ? client : undefined
+    this.#sender = senderOf(client)
+    this.#channels = new Channels({
+      addressesFor: (channel) => this.#addressesFor(channel),
+      open: (address, events) => this.#openLine(address, events),
+    })
+    this.#stopWatching = watch(client, this.#pending)
+  }
+
+  run(call: ScriptCall): Promise<Reply> {
+    const command = call.send === 'hash' ? 'evalsha' : 'eval'
+    return this.#send(command, scriptArguments(call), call.keys[0] ?? '', call.script.bytes)
+  }
+
+  runMany(calls: readonly ScriptCall[]): Promise<Reply>[] {
+    return calls.map((call) => this.run(call))
+  }
+
+  read(calls: readonly ReadCall[]): Promise<Reply>[] {
+    return calls.map((call) =>
+      this.#cluster ? scatteredRead(call, (part) => this.#readOne(part)) : this.#readOne(call),
+    )
+  }
+
+  async load(script: Script): Promise<void> {
+    await this.#onMasters((master) => master.call('script', ['load', script.source]))
+  }
+
+  subscribe(channel: string, listener: Listener): Promise<Subscription> {
+    return this.#channels.subscribe(channel, listener)
+  }
+
+  async info(): Promise<ServerInfo> {
+    const texts = await this.#onMasters((master) => master.call('info', ['server']))
+    return serverInfo(texts.map(String), this.#cluster !== undefined)
+  }
+
+  async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
+    const node = this.#cluster ? nodeAt(this.#cluster, ownerOf(this.#cluster, key)) : this.#client
+    if (node === undefined) throw new ConnectionLostError('no connection to the node of the key', false)
+    return Number(await this.#follow(node.call('wait', [replicas, timeoutMs]), key))
+  }
+
+  healthy(): boolean {
+    return !this.#closed && this.#client.status === 'ready' && this.#channels.healthy()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#stopWatching()
+    this.#channels.close()
+    this.#pending.giveUp('the driver was closed', () => true)
+  }
+
+  /** In upper case, ioredis leaves a reply as it is: `hgetall` would become an object. */
+  #readOne(call: ReadCall): Promise<Reply> {
+    const args = call.args.map(wireArgument)
+    return this.#send(call.command.toUpperCase(), args, String(args[0] ?? ''), true)
+  }
+
+  #send(command: string, args: WireArgument[], key: string, bytes: boolean): Promise<Reply> {
+    const refusal = this.#refusal()
+    if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
+    if (this.#corked.length === 0) this.#cork()
+    return this.#follow(
+      bytes ? this.#sender.callBuffer(command, args) : this.#sender.call(command, args),
+      key,
+    )
+  }
+
+  #follow(answer: Promise<unknown>, key: string): Promise<Reply> {
+    return this.#pending.follow(answer, key, this.#cluster !== undefined || this.#client.status === 'ready')
+  }
+
+  #refusal(): string | undefined {
+    if (this.#closed) return 'the driver is closed'
+    return this.#client.status === 'end' ? 'the client is closed' : undefined
+  }
+
+  /** ioredis writes each command by itself; corked, all commands of one tick travel in one write. */
+  #cork(): void {
+    const nodes = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
+    for (const { stream } of nodes) {
+      if (!stream?.writable) continue
+      stream.cork()
+      this.#corked.push(stream)
+    }
+    if (this.#corked.length > 0) process.nextTick(() => this.#uncork())
+  }
+
+  #uncork(): void {
+    const corked = this.#corked
+    this.#corked = []
+    for (const stream of corked) stream.uncork()
+  }
+
+  async #onMasters(ask: (master: Redis) => Promise<unknown>): Promise<Reply[]> {
+    const refusal = this.#refusal()
+    if (refusal !== undefined) throw new ConnectionLostError(refusal, false)
+    // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
+    if (isCluster(this.#client) && this.#client.status !== 'ready')
+      await this.#follow(this.#client.call('ping'), '')
+    const masters = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
+    return Promise.all(masters.map((master) => this.#follow(ask(master), '')))
+  }
+
+  async #addressesFor(channel: string): Promise<string[]> {
+    const cluster = this.#cluster
+    if (cluster === undefined) return ['']
+    this.#sharded ??= this.info().then((info) => info.shardedChannels)
+    const sharded = await this.#sharded.catch((error: unknown) => {
+      this.#sharded = undefined
+      throw error
+    })
+    const owner = sharded ? ownerOf(cluster, channel) : undefined
+    const others = cluster.nodes('master').map(addressOf)
+    return owner === undefined ? others : [owner, ...others.filter((address) => address !== owner)]
+  }
+
+  async #openLine(address: string, events: LineEvents): Promise<Line> {
+    if (!isCluster(this.#client)) return openLine(this.#client, {}, false, events)
+    const like = nodeAt(this.#client, address) ?? this.#client.nodes('master')[0]
+    if (like === undefined) throw new ConnectionLostError('the cluster has no node', false)
+    const colon = address.lastIndexOf(':')
+    const place = {
+      host: address.slice(0, colon) || like.options.host || '127.0.0.1',
+      port: Number(address.slice(colon + 1)),
+    }
+    return openLine(like, place, (await this.#sharded) ?? false, events)
+  }
+}

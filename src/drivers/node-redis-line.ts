@@ -1,0 +1,79 @@
+import type { Line, LineEvents } from './channels.ts'
+import type { NodeClient } from './node-redis-client.ts'
+import { explain } from './node-redis-errors.ts'
+
+type OnMessage = (message: string, channel: string) => void
+
+interface ListeningClient {
+  readonly isOpen: boolean
+  connect(): Promise<unknown>
+  subscribe(channel: string, onMessage: OnMessage): Promise<unknown>
+  sSubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
+  unsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
+  sUnsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
+  destroy(): void
+  on(event: string, listener: (event: unknown) => void): unknown
+}
+
+/** Opens a connection that only listens, with the options of `client` except for `socket`. */
+export async function openLine(
+  client: NodeClient,
+  socket: object,
+  sharded: boolean,
+  events: LineEvents,
+): Promise<Line> {
+  const connection = client.duplicate({
+    socket: { ...client.options?.socket, ...socket, reconnectStrategy: false },
+    disableOfflineQueue: false,
+    clientSideCache: undefined,
+    emitInvalidate: false,
+  }) as ListeningClient
+  const line = new NodeRedisLine(connection, sharded, events)
+  await connection.connect().catch((error: unknown) => {
+    throw explain(error)
+  })
+  return line
+}
+
+class NodeRedisLine implements Line {
+  readonly #connection: ListeningClient
+  readonly #sharded: boolean
+  readonly #events: LineEvents
+  readonly #onMessage: OnMessage
+  #lost = false
+
+  constructor(connection: ListeningClient, sharded: boolean, events: LineEvents) {
+    this.#connection = connection
+    this.#sharded = sharded
+    this.#events = events
+    this.#onMessage = (message, channel) => events.onMessage(channel, message)
+    for (const event of ['error', 'end', 'sharded-channel-moved']) connection.on(event, () => this.#lose())
+  }
+
+  async subscribe(channel: string): Promise<void> {
+    try {
+      await (this.#sharded
+        ? this.#connection.sSubscribe(channel, this.#onMessage)
+        : this.#connection.subscribe(channel, this.#onMessage))
+    } catch (error) {
+      throw explain(error)
+    }
+  }
+
+  async unsubscribe(channel: string): Promise<void> {
+    await (this.#sharded
+      ? this.#connection.sUnsubscribe(channel, this.#onMessage)
+      : this.#connection.unsubscribe(channel, this.#onMessage))
+  }
+
+  close(): void {
+    this.#lost = true
+    if (this.#connection.isOpen) this.#connection.destroy()
+  }
+
+  #lose(): void {
+    if (this.#lost) return
+    this.close()
+    this.#events.onLost()
+  }
+}

@@ -1,0 +1,169 @@
+import {
+  ConnectionLostError,
+  type Driver,
+  type Listener,
+  type ReadCall,
+  type Reply,
+  type Script,
+  type ScriptCall,
+  type ServerInfo,
+  type Subscription,
+} from '../driver.ts'
+import { Channels, type Line, type LineEvents } from './channels.ts'
+import {
+  type ClusterClient,
+  type Connections,
+  connectionsOf,
+  type NodeClient,
+  type SendOptions,
+  type SentinelClient,
+} from './node-redis-client.ts'
+import { explain } from './node-redis-errors.ts'
+import { openLine } from './node-redis-line.ts'
+import { PendingRuns } from './pending.ts'
+import { scatteredRead } from './scattered-read.ts'
+import { serverInfo } from './server-info.ts'
+import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+
+/**
+ * Speaks through a client, cluster or sentinel client of node-redis; connect it first. Throws a
+ * TypeError for a pool, a `legacy()` client, and a client with a `keyPrefix`, which our raw commands
+ * would not get. With Sentinel, `wait` needs the default `masterPoolSize` of 1.
+ */
+export function nodeRedis(client: NodeClient | ClusterClient | SentinelClient): Driver {
+  if ('_keyPrefix' in client && client._keyPrefix) {
+    throw new TypeError(
+      'this node-redis client has a keyPrefix, which the keys would not get: set a namespace instead',
+    )
+  }
+  return new NodeRedisDriver(connectionsOf(client))
+}
+
+/** Keyed by the first byte of a RESP type. RESP3 replies take the shapes of RESP2. */
+const SHAPES_OF_RESP2 = { 35: Number, 37: Array, 40: String, 126: Array }
+const TEXT = { ...SHAPES_OF_RESP2, 36: String, 43: String, 44: String, 61: String }
+const BYTES = { ...SHAPES_OF_RESP2, 36: Buffer, 43: Buffer, 44: Buffer, 61: Buffer }
+
+// node-redis gives each command an AbortSignal that ends its waiting to be written. It costs more
+// than all the rest of a call, and is of no use when the connection is up.
+const AT_ONCE: Record<'text' | 'bytes', SendOptions> = {
+  text: { typeMapping: TEXT, timeout: undefined },
+  bytes: { typeMapping: BYTES, timeout: undefined },
+}
+const QUEUED: Record<'text' | 'bytes', SendOptions> = {
+  text: { typeMapping: TEXT },
+  bytes: { typeMapping: BYTES },
+}
+
+class NodeRedisDriver implements Driver {
+  readonly name = 'node-redis'
+  readonly #connections: Connections
+  readonly #pending = new PendingRuns(explain)
+  readonly #channels: Channels
+  #sharded: Promise<boolean> | undefined
+  #closed = false
+
+  constructor(connections: Connections) {
+    this.#connections = connections
+    this.#channels = new Channels({
+      addressesFor: (channel) => this.#addressesFor(channel),
+      open: (address, events) => this.#openLine(address, events),
+    })
+  }
+
+  run(call: ScriptCall): Promise<Reply> {
+    const args = scriptArguments(call)
+    args.unshift(call.send === 'hash' ? 'EVALSHA' : 'EVAL')
+    return this.#send(args, call.keys[0], call.script.bytes ? 'bytes' : 'text')
+  }
+
+  runMany(calls: readonly ScriptCall[]): Promise<Reply>[] {
+    return calls.map((call) => this.run(call))
+  }
+
+  read(calls: readonly ReadCall[]): Promise<Reply>[] {
+    return calls.map((call) =>
+      this.#connections.cluster ? scatteredRead(call, (part) => this.#readOne(part)) : this.#readOne(call),
+    )
+  }
+
+  async load(script: Script): Promise<void> {
+    await this.#onMasters((master) => master.sendCommand(['SCRIPT', 'LOAD', script.source]))
+  }
+
+  subscribe(channel: string, listener: Listener): Promise<Subscription> {
+    return this.#channels.subscribe(channel, listener)
+  }
+
+  async info(): Promise<ServerInfo> {
+    const texts = await this.#onMasters((master) => master.sendCommand(['INFO', 'server'], QUEUED.text))
+    return serverInfo(texts.map(String), this.#connections.cluster)
+  }
+
+  async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
+    const node = await this.#connections
+      .nodeAt(this.#connections.addresses(key)[0] ?? '')
+      .catch((error: unknown) => {
+        throw explain(error)
+      })
+    const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], QUEUED.text)
+    return Number(await this.#pending.follow(answer, key, true))
+  }
+
+  healthy(): boolean {
+    return !this.#closed && this.#connections.isReady && this.#channels.healthy()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#channels.close()
+    this.#pending.giveUp('the driver was closed', () => true)
+  }
+
+  #readOne(call: ReadCall): Promise<Reply> {
+    const args = call.args.map(wireArgument)
+    return this.#send([call.command, ...args], args[0], 'bytes')
+  }
+
+  #send(args: WireArgument[], key: WireArgument | undefined, form: 'text' | 'bytes'): Promise<Reply> {
+    const refusal = this.#refusal()
+    if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
+    const options = this.#connections.writesAtOnce ? AT_ONCE[form] : QUEUED[form]
+    return this.#pending.follow(this.#connections.send(key, args, options), '', true)
+  }
+
+  #refusal(): string | undefined {
+    if (this.#closed) return 'the driver is closed'
+    return this.#connections.isOpen ? undefined : 'the client is closed'
+  }
+
+  async #onMasters(ask: (master: NodeClient) => Promise<unknown>): Promise<Reply[]> {
+    const refusal = this.#refusal()
+    if (refusal !== undefined) throw new ConnectionLostError(refusal, false)
+    const masters = await this.#connections.masters().catch((error: unknown) => {
+      throw explain(error)
+    })
+    return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', true)))
+  }
+
+  async #addressesFor(channel: string): Promise<string[]> {
+    if (!this.#connections.cluster) return this.#connections.addresses()
+    this.#sharded ??= this.info().then((info) => info.shardedChannels)
+    const sharded = await this.#sharded.catch((error: unknown) => {
+      this.#sharded = undefined
+      throw error
+    })
+    return this.#connections.addresses(sharded ? channel : undefined)
+  }
+
+  async #openLine(address: string, events: LineEvents): Promise<Line> {
+    const node = await this.#connections.nodeAt(address).catch((error: unknown) => {
+      throw explain(error)
+    })
+    const colon = address.lastIndexOf(':')
+    const host = address.slice(0, colon)
+    const port = Number(address.slice(colon + 1))
+    const socket = address === '' ? {} : host === '' ? { port } : { host, port }
+    return openLine(node, socket, (await this.#sharded) ?? false, events)
+  }
+}

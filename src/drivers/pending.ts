@@ -1,0 +1,55 @@
+import { ConnectionLostError, type Reply } from '../driver.ts'
+
+/** A command whose answer is still due. */
+export interface PendingRun {
+  readonly key: string
+  /** False while it is certain that the command still waits inside the client. */
+  written: boolean
+  readonly reject: (error: Error) => void
+}
+
+/** Turns what a client library threw into one of the two errors of the port. */
+export type Explain = (error: unknown, run: PendingRun) => Error
+
+/**
+ * Every command whose answer is still due, so that all of them can be given up at once: a client
+ * library may resend a lost command or forget it, and the caller must learn of the loss either way.
+ * An answer that comes after a run was given up is ignored.
+ */
+export class PendingRuns {
+  readonly #runs = new Set<PendingRun>()
+  readonly #explain: Explain
+
+  constructor(explain: Explain) {
+    this.#explain = explain
+  }
+
+  follow(answer: Promise<unknown>, key: string, written: boolean): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const run: PendingRun = { key, written, reject }
+      this.#runs.add(run)
+      answer.then(
+        (reply) => {
+          this.#runs.delete(run)
+          resolve(reply as Reply)
+        },
+        (error: unknown) => {
+          if (this.#runs.delete(run)) reject(this.#explain(error, run))
+        },
+      )
+    })
+  }
+
+  /** The client has just sent all that waited for the connection. */
+  markWritten(): void {
+    for (const run of this.#runs) run.written = true
+  }
+
+  giveUp(reason: string, isLost: (run: PendingRun) => boolean): void {
+    for (const run of this.#runs) {
+      if (!isLost(run)) continue
+      this.#runs.delete(run)
+      run.reject(new ConnectionLostError(reason, true))
+    }
+  }
+}

@@ -1,0 +1,145 @@
+// Appends of one tick become one script call. Those of one `appendMany` stay together, so no other
+// message falls between them; more than one call can carry is sent as several.
+
+import { append } from '../generated/feed.ts'
+import { checkOptions, checkText } from '../runtime/arguments.ts'
+import type { BatchLimits } from '../runtime/batcher.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { type Source, toMarker } from './message.ts'
+
+export interface AppendOptions {
+  /** How long the message lives; default: the feed's `expireAfter`, else until it is removed. */
+  expireAfter?: Duration
+  /** How long the message stays invisible. It gets its place in the order when it becomes visible. */
+  delay?: Duration
+  /** The same key within `rememberFor` appends nothing and gives the id of the first message. */
+  idempotencyKey?: string
+}
+
+export interface NewMessage<Body> extends AppendOptions {
+  body: Body
+}
+
+export interface Appended {
+  readonly id: string
+  /** The position just behind the message; null for one that is delayed or a duplicate. */
+  readonly marker: string | null
+  /** True when its idempotency key was known: nothing was appended, `id` is that of the first. */
+  readonly duplicate: boolean
+  /** True when this call began the feed. */
+  readonly began: boolean
+}
+
+/** What is the same for all messages that a handle appends. */
+export interface AppendTerms {
+  readonly origin: string
+  readonly keepCount: number
+  readonly keepMs: number
+  readonly keepBytes: number
+  readonly rememberMs: number
+}
+
+/** A message as the script takes it. */
+export interface Outgoing {
+  readonly body: string | Uint8Array
+  readonly expireMs: number
+  readonly delayMs: number
+  readonly key: string
+}
+
+export const MAX_BODY_BYTES: number = 4 * 1024 * 1024
+const LIMITS: BatchLimits = { items: 1000, bytes: MAX_BODY_BYTES, underWay: 2, waiting: 100_000 }
+const MAX_KEY_BYTES = 512
+
+export function toOutgoing<Body>(
+  { codec }: Source<Body>,
+  { body, expireAfter, delay, idempotencyKey }: NewMessage<Body>,
+  expireMs: number,
+): Outgoing {
+  return {
+    body: checkBody(codec.encode(body)),
+    expireMs: expireAfter === undefined ? expireMs : toMs('expireAfter', expireAfter),
+    delayMs: delay === undefined ? 0 : toMs('delay', delay, { min: '0ms', max: '365d' }),
+    key: idempotencyKey === undefined ? '' : checkText('idempotencyKey', idempotencyKey, MAX_KEY_BYTES),
+  }
+}
+
+export function checkNewMessage(message: unknown): void {
+  checkOptions('message', message, ['body', 'expireAfter', 'delay', 'idempotencyKey'])
+  if (!('body' in (message as object))) throw new InvalidArgumentError('message.body', 'is missing')
+}
+
+/** Appends messages in as few script calls as their number and size allow. */
+export async function appendAll<Body>(
+  source: Source<Body>,
+  terms: AppendTerms,
+  messages: readonly Outgoing[],
+): Promise<Appended[]> {
+  const results: Appended[] = []
+  for (const group of inGroups(messages)) results.push(...(await appendGroup(source, terms, group)))
+  return results
+}
+
+function appendGroup<Body>(
+  source: Source<Body>,
+  terms: AppendTerms,
+  group: readonly Outgoing[],
+): Promise<Appended[]> {
+  const { unit, codec } = source
+  const key = `${unit.channel} ${codec.name} ${Object.values(terms).join(' ')}`
+  const batcher = unit.runtime.batcher(key, LIMITS, (items: Outgoing[]) => send(source, terms, items))
+  return batcher.add(group, group.reduce((bytes, { body }) => bytes + sizeOf(body), 0))
+}
+
+async function send<Body>(
+  { unit, codec }: Source<Body>,
+  terms: AppendTerms,
+  messages: Outgoing[],
+): Promise<Appended[]> {
+  const answer = await unit.runOnce(append, ({ caller, call }) => ({
+    ...terms,
+    codec: codec.name,
+    caller,
+    call,
+    channel: unit.channel,
+    sharded: unit.sharded,
+    messages,
+  }))
+  const duplicates = new Map(answer.duplicates.map(({ at, id }) => [at, id]))
+  return messages.map(({ delayMs }, at) => {
+    const known = duplicates.get(at)
+    const id = known ?? answer.first + at
+    const marker = known !== undefined || delayMs > 0 ? null : toMarker(answer.epoch, id)
+    return { id: String(id), marker, duplicate: known !== undefined, began: answer.created }
+  })
+}
+
+function inGroups(messages: readonly Outgoing[]): Outgoing[][] {
+  const groups: Outgoing[][] = []
+  let [group, bytes]: [Outgoing[], number] = [[], 0]
+  for (const message of messages) {
+    bytes += sizeOf(message.body)
+    if (group.length > 0 && (group.length === LIMITS.items || bytes > LIMITS.bytes)) {
+      groups.push(group)
+      ;[group, bytes] = [[], sizeOf(message.body)]
+    }
+    group.push(message)
+  }
+  if (group.length > 0) groups.push(group)
+  return groups
+}
+
+function checkBody(body: string | Uint8Array): string | Uint8Array {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new InvalidArgumentError('body', 'must become text or bytes: the codec gave something else')
+  }
+  if (sizeOf(body) > MAX_BODY_BYTES) {
+    throw new InvalidArgumentError('body', `must be at most ${MAX_BODY_BYTES} bytes when encoded`)
+  }
+  return body
+}
+
+function sizeOf(body: string | Uint8Array): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+}

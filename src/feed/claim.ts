@@ -1,0 +1,143 @@
+import { ack, claimed, extend, release } from '../generated/feed.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { LeaseLostError } from '../runtime/errors.ts'
+import { knownIds, type Message, type Source, toMessage } from './message.ts'
+
+/** Messages that a claim did not hold when they were to be acked, by reason. */
+export interface Refused {
+  readonly id: string
+  /** `absent`: not in the feed any more; `unclaimed`; `held`: another claim has it. */
+  readonly reason: string
+}
+
+export interface ExtendOptions {
+  /** How long messages live beyond the claim at least; default: not beyond it. */
+  grace?: Duration
+}
+
+const MAX_LEASE = { max: '30d' } as const
+
+/**
+ * Messages that nobody else gets until the lease ends.
+ * Ack what is done; leaving an `await using` block gives back what is not.
+ */
+export class Claim<Body> implements AsyncDisposable {
+  /** Proves the claim; greater than that of every earlier claim of the feed. */
+  readonly token: number
+  readonly messages: readonly Message<Body>[]
+  readonly #source: Source<Body>
+  #endsAt: number
+  #expiresAtMs: number
+  #leaseMs: number
+  #open = true
+
+  /** `askedAt`: `performance.now()` before the claim was asked for; from then on its lease is counted. */
+  constructor(source: Source<Body>, claim: ClaimState<Body>, askedAt: number) {
+    this.#source = source
+    this.token = claim.token
+    this.messages = claim.messages
+    this.#expiresAtMs = claim.expiresAtMs
+    this.#leaseMs = claim.leaseMs
+    this.#endsAt = askedAt + claim.remainingMs
+  }
+
+  /** How long the lease was made for, counted from the claim or its last extension. */
+  get leaseMs(): number {
+    return this.#leaseMs
+  }
+
+  /** When the lease ends, in milliseconds of the server's clock. */
+  get expiresAtMs(): number {
+    return this.#expiresAtMs
+  }
+
+  /** How much of the lease is left by this process's own clock; never more than the server grants. */
+  get remainingMs(): number {
+    return Math.max(0, this.#endsAt - performance.now())
+  }
+
+  /** Makes the claim last `lease` from now. Throws LeaseLostError when it has ended. */
+  async extend(lease: Duration, { grace = '0ms' }: ExtendOptions = {}): Promise<void> {
+    const leaseMs = toMs('lease', lease, MAX_LEASE)
+    const graceMs = toMs('grace', grace, { min: '0ms' })
+    const askedAt = performance.now()
+    const answer = await this.#source.unit.run(extend, { token: this.token, leaseMs, graceMs })
+    if (answer.status === 'lost') throw this.#lost()
+    this.#expiresAtMs = answer.expiresAtMs
+    this.#leaseMs = leaseMs
+    this.#endsAt = askedAt + leaseMs
+  }
+
+  /**
+   * Removes messages that are done, all of the claim by default. Resolves to those that the claim did
+   * not hold. Throws LeaseLostError when the claim has ended.
+   */
+  async ack(ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
+    const wanted = ids === 'all' ? [] : knownIds('ids', ids)
+    if (ids !== 'all' && wanted.length === 0) return unknownIds(ids)
+    const { unit } = this.#source
+    const answer = await unit.runOnce(ack, ({ caller, call }) => ({
+      caller,
+      call,
+      token: this.token,
+      ids: wanted,
+    }))
+    if (answer.status === 'lost') throw this.#lost()
+    if (ids === 'all') this.#open = false
+    const refused = answer.refused.map(({ id, reason }) => ({ id: String(id), reason }))
+    return ids === 'all' ? refused : [...refused, ...unknownIds(ids)]
+  }
+
+  /** Gives messages back, all of the claim by default: they are free again. Throws LeaseLostError. */
+  async release(ids: readonly string[] | 'all' = 'all'): Promise<void> {
+    const wanted = ids === 'all' ? [] : knownIds('ids', ids)
+    if (ids !== 'all' && wanted.length === 0) return
+    const { unit } = this.#source
+    const answer = await unit.runOnce(release, ({ caller, call }) => ({
+      caller,
+      call,
+      channel: unit.channel,
+      sharded: unit.sharded,
+      token: this.token,
+      ids: wanted,
+    }))
+    if (answer.status === 'lost') throw this.#lost()
+    if (ids === 'all') this.#open = false
+  }
+
+  /** Gives back what has not been acked. A claim whose lease has ended has nothing left to give. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#open) return
+    await this.release().catch((error: unknown) => {
+      if (!(error instanceof LeaseLostError)) throw error
+    })
+  }
+
+  #lost(): LeaseLostError {
+    this.#open = false
+    return new LeaseLostError(`a claim of the feed '${this.#source.unit.place.name}'`, this.token)
+  }
+}
+
+export interface ClaimState<Body> {
+  readonly token: number
+  readonly leaseMs: number
+  readonly remainingMs: number
+  readonly expiresAtMs: number
+  readonly messages: readonly Message<Body>[]
+}
+
+/** Looks a live claim up by its token. Null when it has ended or never was. */
+export async function findClaim<Body>(source: Source<Body>, token: number): Promise<Claim<Body> | null> {
+  const { unit, codec } = source
+  const askedAt = performance.now()
+  const answer = await unit.run(claimed, { codec: codec.name, token })
+  if (answer.status === 'lost') return null
+  const messages = answer.messages.map((message) => toMessage(answer, message, codec))
+  const { leaseMs, expiresAtMs, nowMs } = answer
+  return new Claim(source, { token, leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs, messages }, askedAt)
+}
+
+function unknownIds(ids: readonly string[]): Refused[] {
+  return ids.filter((id) => knownIds('ids', [id]).length === 0).map((id) => ({ id, reason: 'absent' }))
+}

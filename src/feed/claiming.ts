@@ -1,0 +1,72 @@
+// Taking claims: one script call, or waiting for something to become free.
+
+import { claim } from '../generated/feed.ts'
+import { checkInteger } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { type Attempt, waitFor, type Waiting } from '../runtime/wait.ts'
+import { Claim } from './claim.ts'
+import { MAX_IDS, type Source, toMessage } from './message.ts'
+
+export interface ClaimOptions extends Waiting {
+  /** Messages to claim at most; default 10. */
+  limit?: number
+  /** How long the claim lasts; default 30 seconds. */
+  lease?: Duration
+  /** How long messages live beyond their claim at least; default: not beyond it. */
+  grace?: Duration
+}
+
+export interface DeadLetterOptions {
+  /** Claims after which a message becomes a dead letter; 0: never. */
+  maxClaims: number
+  /** How long a dead letter lives; 0: as long as the message would have. */
+  deadMs: number
+}
+
+interface Terms extends DeadLetterOptions {
+  limit: number
+  leaseMs: number
+  graceMs: number
+}
+
+/** Claims free messages; null when there are none within `wait`. `onDead` hears of new dead letters. */
+export function claimMessages<Body>(
+  source: Source<Body>,
+  { limit = 10, lease = '30s', grace = '0ms', wait, signal }: ClaimOptions,
+  dead: DeadLetterOptions,
+): Promise<Claim<Body> | null> {
+  const terms: Terms = {
+    ...dead,
+    limit: checkInteger('limit', limit, 1, MAX_IDS),
+    leaseMs: toMs('lease', lease, { max: '30d' }),
+    graceMs: toMs('grace', grace, { min: '0ms' }),
+  }
+  const { unit } = source
+  return waitFor(() => claimOnce(source, terms), {
+    wakes: unit.runtime.wakes,
+    channel: unit.channel,
+    waitMs: wait === undefined ? 0 : toMs('wait', wait, { min: '0ms', max: '1h' }),
+    signal,
+  })
+}
+
+async function claimOnce<Body>(source: Source<Body>, terms: Terms): Promise<Attempt<Claim<Body>>> {
+  const { unit, codec } = source
+  const askedAt = performance.now()
+  const answer = await unit.runOnce(claim, ({ caller, call }) => ({
+    ...terms,
+    codec: codec.name,
+    caller,
+    call,
+    deadChannel: unit.beside('dead').channel,
+    sharded: unit.sharded,
+  }))
+  if (answer.status === 'empty') {
+    // Only dead or expired messages were found so far: look on at once.
+    return answer.recheckMs === 1 ? claimOnce(source, terms) : { value: null, recheckMs: answer.recheckMs }
+  }
+  const messages = answer.messages.map((message) => toMessage(answer, message, codec))
+  const { token, expiresAtMs, nowMs } = answer
+  const state = { token, leaseMs: terms.leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs, messages }
+  return { value: new Claim(source, state, askedAt), recheckMs: 0 }
+}

@@ -1,0 +1,252 @@
+import { clear, get, remove } from '../generated/feed.ts'
+import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import { type Codec, json } from '../runtime/codec.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Unit } from '../runtime/unit.ts'
+import {
+  appendAll,
+  type Appended,
+  type AppendOptions,
+  type AppendTerms,
+  checkNewMessage,
+  type NewMessage,
+  toOutgoing,
+} from './appending.ts'
+import { type Claim, findClaim } from './claim.ts'
+import { type ClaimOptions, claimMessages, type DeadLetterOptions } from './claiming.ts'
+import { type FeedInspection, inspectFeed } from './inspection.ts'
+import { knownIds, type Message, type Source, toMessage } from './message.ts'
+import { type Page, readPage, type ReadOptions } from './reading.ts'
+import { Subscriber, type SubscriberOptions } from './subscriber.ts'
+import { tail, type TailedMessage, type TailOptions } from './tail.ts'
+
+/** What the feed keeps; a number is a count of messages. Whatever is beyond goes, oldest first. */
+export interface Keep {
+  count?: number
+  age?: Duration
+  /** Of all bodies together. */
+  bytes?: number
+}
+
+export interface FeedOptions<Body> {
+  /** What to keep when appending; default: everything. */
+  keep?: number | Keep
+  /** How long messages live that say nothing themselves; default: until they are removed. */
+  expireAfter?: Duration
+  /** Who appends through this handle: `read({ echo: false })` hides the same origin's messages. */
+  origin?: string
+  /** Claims after which a message becomes a dead letter; default: never. */
+  maxClaims?: number
+  /** How long a dead letter lives; default: as long as the message would have. */
+  deadLettersExpireAfter?: Duration
+  /** How long idempotency keys are known; default one hour. */
+  rememberFor?: Duration
+  /** How bodies become bytes; default JSON. */
+  codec?: Codec<Body>
+}
+
+export interface RemoveOptions {
+  /** True removes messages under a live claim too; default false. */
+  evenClaimed?: boolean
+}
+
+export interface Removed {
+  readonly count: number
+  /** Messages that stayed because a live claim holds them. */
+  readonly held: readonly string[]
+}
+
+const OPTIONS = [
+  'keep',
+  'expireAfter',
+  'origin',
+  'maxClaims',
+  'deadLettersExpireAfter',
+  'rememberFor',
+  'codec',
+] as const
+const SINCE = '6.2.0'
+
+/**
+ * An append-only list of messages. Many readers follow it, each with its own marker; workers share it
+ * out by claims. A message with a higher marker is never visible before one with a lower.
+ */
+export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
+  readonly name: string
+  readonly #source: Source<Body>
+  readonly #options: FeedOptions<Body>
+  readonly #terms: AppendTerms
+  readonly #expireMs: number
+  readonly #dead: DeadLetterOptions
+
+  constructor(runtime: Runtime, name: string, options: FeedOptions<Body> = {}, unit?: Unit) {
+    checkOptions('options', options, OPTIONS)
+    this.name = checkName('name', name)
+    this.#options = options
+    this.#source = {
+      unit: unit ?? new Unit(runtime, { structure: 'feed', name: this.name, since: SINCE }),
+      codec: options.codec ?? json<Body>(),
+    }
+    this.#terms = toTerms(options)
+    this.#expireMs = options.expireAfter === undefined ? 0 : toMs('expireAfter', options.expireAfter)
+    this.#dead = {
+      maxClaims: checkInteger('maxClaims', options.maxClaims ?? 0, 0, 1_000_000),
+      deadMs:
+        options.deadLettersExpireAfter === undefined
+          ? 0
+          : toMs('deadLettersExpireAfter', options.deadLettersExpireAfter),
+    }
+  }
+
+  /** Appends one message. */
+  async append(body: Body, options: AppendOptions = {}): Promise<Appended> {
+    checkOptions('options', options, ['expireAfter', 'delay', 'idempotencyKey'])
+    const outgoing = toOutgoing(this.#source, { ...options, body }, this.#expireMs)
+    const [appended] = await appendAll(this.#source, this.#terms, [outgoing])
+    return appended as Appended
+  }
+
+  /**
+   * Appends messages in order; no other message falls between them. More than 1,000 of them, or more
+   * than 4 MiB, go in several calls: between those others may fall, and an error leaves the earlier ones.
+   */
+  async appendMany(messages: readonly NewMessage<Body>[]): Promise<Appended[]> {
+    if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
+    messages.forEach(checkNewMessage)
+    const outgoing = messages.map((message) => toOutgoing(this.#source, message, this.#expireMs))
+    return appendAll(this.#source, this.#terms, outgoing)
+  }
+
+  /** Reads the messages after a marker, oldest first; an empty page when nothing comes within `wait`. */
+  async read(options: ReadOptions = {}): Promise<Page<Body>> {
+    checkOptions('options', options, READ_OPTIONS)
+    return readPage(this.#source, options, this.#terms.origin)
+  }
+
+  /** Yields every message after `after` and then those that come, until the signal aborts. */
+  tail(options: TailOptions = {}): AsyncGenerator<TailedMessage<Body>> {
+    return tail((page) => this.read(page), options)
+  }
+
+  /** As `tail`, from the oldest message. */
+  [Symbol.asyncIterator](): AsyncGenerator<TailedMessage<Body>> {
+    return this.tail()
+  }
+
+  /** Looks messages up by id, in the order asked; ids that are not in the feed are left out. */
+  async get(ids: readonly string[]): Promise<Message<Body>[]> {
+    const known = knownIds('ids', ids)
+    if (known.length === 0) return []
+    const { unit, codec } = this.#source
+    const answer = await unit.run(get, { codec: codec.name, ids: known })
+    return answer.messages.map((message) => toMessage(answer, message, codec))
+  }
+
+  /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
+  async remove(ids: readonly string[], { evenClaimed = false }: RemoveOptions = {}): Promise<Removed> {
+    const known = knownIds('ids', ids)
+    if (known.length === 0) return { count: 0, held: [] }
+    const answer = await this.#source.unit.runOnce(remove, ({ caller, call }) => ({
+      caller,
+      call,
+      evenClaimed,
+      ids: known,
+    }))
+    return { count: answer.count, held: answer.held.map(String) }
+  }
+
+  /** Claims the oldest free messages. Resolves to null when there are none within `wait`. */
+  async claim(options: ClaimOptions = {}): Promise<Claim<Body> | null> {
+    checkOptions('options', options, ['limit', 'lease', 'grace', 'wait', 'signal'])
+    return claimMessages(this.#source, options, this.#dead)
+  }
+
+  /** A live claim by its token, as another process made it. Null when it has ended or never was. */
+  async findClaim(token: number): Promise<Claim<Body> | null> {
+    return findClaim(this.#source, checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER))
+  }
+
+  /**
+   * Takes the oldest free messages out of the feed: a claim that is acked at once. Should this process
+   * die in between, they are free again after half a minute; none is lost.
+   */
+  async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<Message<Body>[]> {
+    const claim = await this.claim(options)
+    if (claim === null) return []
+    await claim.ack()
+    return [...claim.messages]
+  }
+
+  /** A reader whose marker is stored with the feed. It is made by its first use. */
+  subscriber(name: string, options: SubscriberOptions = {}): Subscriber<Body> {
+    checkOptions('options', options, ['from', 'protect'])
+    const checked = checkText('name', name, 512)
+    return new Subscriber(this.#source, checked, (page) => this.read(page), options)
+  }
+
+  /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slot. */
+  get deadLetters(): Feed<Body> {
+    const { maxClaims: _, ...options } = this.#options
+    const { unit } = this.#source
+    return new Feed(unit.runtime, this.name, options, unit.beside('dead'))
+  }
+
+  /**
+   * Moves dead letters to another feed; resolves to how many. Safe to repeat and to interrupt: a letter
+   * is appended there at most once within `rememberFor`, and goes from here only after that.
+   */
+  async moveDeadLetters(to: Feed<Body>): Promise<number> {
+    let moved = 0
+    for (;;) {
+      const { messages, more } = await this.deadLetters.read({ limit: 100 })
+      if (messages.length === 0) return moved
+      await to.appendMany(messages.map((message) => asNew(this.name, message)))
+      await this.deadLetters.remove(messages.map(({ id }) => id), { evenClaimed: true })
+      moved += messages.length
+      if (!more) return moved
+    }
+  }
+
+  /** A read-only picture; its counts are exact. */
+  async inspect(): Promise<FeedInspection<Body>> {
+    return inspectFeed(this.#source)
+  }
+
+  /** Deletes the feed with its subscribers and dead letters. Resolves to false when there was nothing. */
+  async clear(): Promise<boolean> {
+    const { unit } = this.#source
+    const answer = await unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
+    return answer.existed
+  }
+}
+
+const READ_OPTIONS = ['after', 'limit', 'echo', 'includeClaimed', 'includeDelayed', 'wait', 'signal'] as const
+
+function asNew<Body>(feed: string, { id, body, ageMs, createdAtMs, expiresAtMs }: Message<Body>): NewMessage<Body> {
+  const idempotencyKey = `dead ${id} of ${feed}`.slice(0, 512)
+  if (expiresAtMs === null) return { body, idempotencyKey }
+  const leftMs = Math.max(1, expiresAtMs - createdAtMs - ageMs)
+  return { body, idempotencyKey, expireAfter: `${leftMs}ms` }
+}
+
+function toTerms<Body>({ keep = {}, origin = '', rememberFor = '1h' }: FeedOptions<Body>): AppendTerms {
+  const { count, age, bytes } = typeof keep === 'number' ? { count: keep } : keep
+  checkOptions('keep', typeof keep === 'number' ? {} : keep, ['count', 'age', 'bytes'])
+  return {
+    origin: origin === '' ? '' : checkOrigin(origin),
+    keepCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
+    keepMs: age === undefined ? 0 : toMs('keep.age', age),
+    keepBytes: bytes === undefined ? 0 : checkInteger('keep.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
+    rememberMs: toMs('rememberFor', rememberFor, { max: '30d' }),
+  }
+}
+
+function checkOrigin(origin: unknown): string {
+  if (typeof origin !== 'string' || !/^[A-Za-z0-9_.-]{1,64}$/.test(origin)) {
+    throw new InvalidArgumentError('origin', 'must be 1 to 64 of A-Z a-z 0-9 _ . -')
+  }
+  return origin
+}

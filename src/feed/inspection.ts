@@ -1,0 +1,75 @@
+import { inspect, settle } from '../generated/feed.ts'
+import { type Message, type Source, toMarker, toMessage } from './message.ts'
+
+/** An end of the feed. */
+export interface EndMessage<Body> extends Message<Body> {
+  /** The token of the live claim that holds it, or null. */
+  readonly claimToken: number | null
+}
+
+/** A picture of a feed. The counts are exact at one instant. */
+export interface FeedInspection<Body> {
+  /** False when the feed does not exist; it begins with its first message. */
+  readonly exists: boolean
+  /** All messages: free + claimed + delayed. */
+  readonly total: number
+  readonly free: number
+  readonly claimed: number
+  readonly delayed: number
+  /** Of all bodies that are visible. */
+  readonly bytes: number
+  readonly deadLetters: number
+  /** Live claims. */
+  readonly claims: number
+  readonly subscribers: number
+  /** The subscribers furthest behind, at most a hundred. */
+  readonly furthestBehind: readonly { name: string; marker: string; protected: boolean }[]
+  readonly oldest: EndMessage<Body> | null
+  readonly newest: EndMessage<Body> | null
+  /** The position of the newest message. */
+  readonly end: string
+  readonly codec: string
+}
+
+/** Settles what is due and takes the picture. */
+export async function inspectFeed<Body>(source: Source<Body>): Promise<FeedInspection<Body>> {
+  const { unit, codec } = source
+  const answer = await unit.run(inspect, { codec: codec.name })
+  if (answer.due) {
+    await settleAll(source)
+    return inspectFeed(source)
+  }
+  const { epoch, total, claimed, delayed, ends } = answer
+  const [oldest = null, newest = null] = ends.map((stored) => ({
+    ...toMessage(answer, stored, codec),
+    claimToken: stored.token === 0 ? null : stored.token,
+  }))
+  const furthestBehind = answer.readers.map(({ position, ...reader }) => ({
+    ...reader,
+    marker: toMarker(epoch, position),
+  }))
+  return {
+    exists: epoch !== 0,
+    total,
+    free: total - claimed - delayed,
+    claimed,
+    delayed,
+    bytes: answer.bytes,
+    deadLetters: answer.dead,
+    claims: answer.claims,
+    subscribers: answer.subscribers,
+    furthestBehind,
+    oldest,
+    newest,
+    end: toMarker(epoch, answer.last),
+    codec: answer.codec,
+  }
+}
+
+/** Does everything that time has made due, in bounded steps. */
+export async function settleAll<Body>({ unit }: Source<Body>): Promise<void> {
+  for (;;) {
+    const { more } = await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
+    if (!more) return
+  }
+}

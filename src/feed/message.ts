@@ -1,0 +1,79 @@
+import type { Codec } from '../runtime/codec.ts'
+import type { Unit } from '../runtime/unit.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+
+/** One message of a feed. */
+export interface Message<Body> {
+  /** Stays the same for the message's whole life; opaque. */
+  readonly id: string
+  /** The position just behind this message: reading on from here gives what follows. Null while delayed. */
+  readonly marker: string | null
+  readonly body: Body
+  /** When it was appended, in milliseconds of the server's clock. */
+  readonly createdAtMs: number
+  /** How old it was when it was read. */
+  readonly ageMs: number
+  /** Null when the message stays until it is removed. */
+  readonly expiresAtMs: number | null
+  /** How often it has been claimed. */
+  readonly claims: number
+}
+
+/** What the parts of one feed share. */
+export interface Source<Body> {
+  readonly unit: Unit
+  readonly codec: Codec<Body>
+}
+
+interface StoredMessage {
+  position: number
+  id: number
+  expiresAtMs: number
+  claims: number
+  body: Buffer
+}
+
+/** `from`: the answer that brought the message. */
+export function toMessage<Body>(
+  from: { epoch: number; nowMs: number },
+  stored: StoredMessage,
+  codec: Codec<Body>,
+): Message<Body> {
+  // An id is the microsecond of the server at which the message was appended.
+  const createdAtMs = Math.floor(stored.id / 1000)
+  return {
+    id: String(stored.id),
+    marker: stored.position === 0 ? null : toMarker(from.epoch, stored.position),
+    body: codec.decode(stored.body),
+    createdAtMs,
+    ageMs: Math.max(0, from.nowMs - createdAtMs),
+    expiresAtMs: stored.expiresAtMs === 0 ? null : stored.expiresAtMs,
+    claims: stored.claims,
+  }
+}
+
+export function toMarker(epoch: number, position: number): string {
+  return `${epoch}-${position}`
+}
+
+/** The numbers of ids that can name a message; others name none and are left out. */
+export function knownIds(argument: string, ids: unknown): number[] {
+  if (!Array.isArray(ids) || ids.length > MAX_IDS) {
+    throw new InvalidArgumentError(argument, `must be a list of at most ${MAX_IDS} message ids`)
+  }
+  return ids.map(String).filter(isId).map(Number)
+}
+
+export function checkMarker(argument: string, marker: unknown): string {
+  if (typeof marker !== 'string' || !MARKER.test(marker)) {
+    throw new InvalidArgumentError(argument, "must be a marker as a page gave it, or 'end'")
+  }
+  return marker
+}
+
+export const MAX_IDS = 1000
+const MARKER = /^(?:end|\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?)$/
+
+function isId(id: string): boolean {
+  return /^[1-9]\d{0,15}$/.test(id)
+}

@@ -1,0 +1,99 @@
+// Reading pages: one script call, or waiting for something to come.
+
+import { read, settle } from '../generated/feed.ts'
+import { checkInteger } from '../runtime/arguments.ts'
+import { toMs } from '../runtime/duration.ts'
+import { type Attempt, waitFor, type Waiting } from '../runtime/wait.ts'
+import { checkMarker, MAX_IDS, type Message, type Source, toMessage } from './message.ts'
+
+export interface ReadOptions extends Waiting {
+  /** The `next` of an earlier page; `'end'`: only what comes from now on; default: the oldest message. */
+  after?: string
+  /** Messages to return at most; default 20. */
+  limit?: number
+  /** False hides what this handle's `origin` appended; default true. */
+  echo?: boolean
+  /** False hides messages while a claim holds them; default true: an observer sees every message. */
+  includeClaimed?: boolean
+  /** True shows, behind the last visible message, those that are still delayed; default false. */
+  includeDelayed?: boolean
+}
+
+export interface Page<Body> {
+  readonly messages: readonly Message<Body>[]
+  /** Where to read on. It moves over messages that were hidden, and outlives those it came from. */
+  readonly next: string
+  /** Whether there may be more behind this page already. */
+  readonly more: boolean
+  /** True when retention removed messages between `after` and this page before they were read. */
+  readonly gap: boolean
+  /** True when `after` is of an earlier life of the feed, or the server lost its newest messages. */
+  readonly reset: boolean
+}
+
+interface Terms {
+  limit: number
+  exceptOrigin: string
+  includeClaimed: boolean
+  includeDelayed: boolean
+}
+
+/** Reads one page; an empty one when nothing comes within `wait`. */
+export async function readPage<Body>(
+  source: Source<Body>,
+  options: ReadOptions,
+  origin: string,
+): Promise<Page<Body>> {
+  const { after, limit = 20, echo = true, includeClaimed = true, includeDelayed = false, wait } = options
+  const terms: Terms = {
+    limit: checkInteger('limit', limit, 1, MAX_IDS),
+    exceptOrigin: echo ? '' : origin,
+    includeClaimed,
+    includeDelayed,
+  }
+  const { unit } = source
+  let page: Page<Body> = emptyAt<Body>(after === undefined ? '' : checkMarker('after', after))
+  const attempt = async (): Promise<Attempt<Page<Body>>> => {
+    const found = await readOnce(source, terms, page)
+    page = found.page
+    return { value: isNews(page) ? page : null, recheckMs: found.recheckMs }
+  }
+  await waitFor(attempt, {
+    wakes: unit.runtime.wakes,
+    channel: unit.channel,
+    waitMs: wait === undefined ? 0 : toMs('wait', wait, { min: '0ms', max: '1h' }),
+    signal: options.signal,
+  })
+  return page
+}
+
+/** Reads on from an empty page until there is a message, something to tell, or nothing more. */
+async function readOnce<Body>(
+  source: Source<Body>,
+  terms: Terms,
+  from: Page<Body>,
+): Promise<{ page: Page<Body>; recheckMs: number }> {
+  const { unit, codec } = source
+  const answer = await unit.run(read, { ...terms, codec: codec.name, after: from.next })
+  if (answer.due) {
+    await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
+    return readOnce(source, terms, from)
+  }
+  const page = {
+    messages: answer.messages.map((message) => toMessage(answer, message, codec)),
+    next: answer.next,
+    more: answer.more,
+    gap: answer.gap,
+    reset: answer.reset,
+  }
+  if (page.more && !isNews(page)) return readOnce(source, terms, page)
+  return { page, recheckMs: answer.recheckMs }
+}
+
+function isNews<Body>({ messages, gap, reset }: Page<Body>): boolean {
+  return messages.length > 0 || gap || reset
+}
+
+function emptyAt<Body>(next: string): Page<Body> {
+  return { messages: [], next, more: false, gap: false, reset: false }
+}

@@ -1,0 +1,83 @@
+import { advance, forget, subscribe } from '../generated/feed.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkMarker, type Source } from './message.ts'
+import type { Page, ReadOptions } from './reading.ts'
+import { tail, type TailedMessage } from './tail.ts'
+
+export interface SubscriberOptions {
+  /** Where a new subscriber begins: a marker, `'end'`, or by default the oldest message. */
+  from?: string
+  /** True keeps retention from removing what this subscriber has not passed; default false. */
+  protect?: boolean
+}
+
+export interface AdvanceOptions {
+  /** True lets the subscriber move back; default false: it only moves forward. */
+  rewind?: boolean
+}
+
+/**
+ * A reader whose marker is kept with the feed.
+ * Reading moves nothing; `advance` does, once the messages up to there are dealt with.
+ */
+export class Subscriber<Body> {
+  readonly name: string
+  readonly #source: Source<Body>
+  readonly #read: (options: ReadOptions) => Promise<Page<Body>>
+  readonly #from: string
+  readonly #protected: boolean
+
+  constructor(
+    source: Source<Body>,
+    name: string,
+    read: (options: ReadOptions) => Promise<Page<Body>>,
+    { from, protect = false }: SubscriberOptions,
+  ) {
+    this.name = name
+    this.#source = source
+    this.#read = read
+    this.#from = from === undefined ? '' : checkMarker('from', from)
+    this.#protected = protect
+  }
+
+  /** The stored marker. The first call makes the subscriber. */
+  async marker(): Promise<string> {
+    const { unit, codec } = this.#source
+    const answer = await unit.run(subscribe, {
+      codec: codec.name,
+      name: this.name,
+      from: this.#from,
+      protected: this.#protected,
+    })
+    return answer.marker
+  }
+
+  /** Yields every message after the stored marker, then those that come. */
+  async *read(options: Omit<ReadOptions, 'after' | 'wait'> = {}): AsyncGenerator<TailedMessage<Body>> {
+    yield* tail(this.#read, { ...options, after: await this.marker() })
+  }
+
+  /** One page after the stored marker. */
+  async page(options: Omit<ReadOptions, 'after'> = {}): Promise<Page<Body>> {
+    return this.#read({ ...options, after: await this.marker() })
+  }
+
+  /**
+   * Stores a marker; everything up to it is dealt with. Resolves to the marker now stored, which is a
+   * later one when another process was faster, or null when subscriber or feed have been removed.
+   */
+  async advance(marker: string | null, { rewind = false }: AdvanceOptions = {}): Promise<string | null> {
+    if (marker === null || marker === 'end') {
+      throw new InvalidArgumentError('marker', 'must be the marker of a visible message or page')
+    }
+    const to = checkMarker('marker', marker)
+    const answer = await this.#source.unit.run(advance, { name: this.name, to, rewind })
+    return answer.status === 'absent' ? null : answer.marker
+  }
+
+  /** Removes the subscriber. Resolves to false when there was none. */
+  async forget(): Promise<boolean> {
+    const answer = await this.#source.unit.run(forget, { name: this.name })
+    return answer.status === 'forgotten'
+  }
+}

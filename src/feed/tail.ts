@@ -1,0 +1,33 @@
+// Following a feed: pages one after the other, and waiting at the end.
+
+import type { Message } from './message.ts'
+import type { Page, ReadOptions } from './reading.ts'
+
+export interface TailOptions extends Omit<ReadOptions, 'wait'> {}
+
+/** A message as a follower meets it. */
+export interface TailedMessage<Body> extends Message<Body> {
+  /** What was lost directly before this message: `'gap'` and `'reset'` as in a page; else null. */
+  readonly lostBefore: 'gap' | 'reset' | null
+}
+
+const PAGE_WAIT = '30s'
+
+/** Yields every message after `after` and then those that come, until the signal aborts or the loop ends. */
+export async function* tail<Body>(
+  read: (options: ReadOptions) => Promise<Page<Body>>,
+  options: TailOptions,
+): AsyncGenerator<TailedMessage<Body>, void, undefined> {
+  let { after } = options
+  let lostBefore: TailedMessage<Body>['lostBefore'] = null
+  for (;;) {
+    const page = await read({ ...options, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT })
+    after = page.next
+    if (page.reset) lostBefore = 'reset'
+    else if (page.gap) lostBefore ??= 'gap'
+    for (const message of page.messages) {
+      yield { ...message, lostBefore }
+      lostBefore = null
+    }
+  }
+}

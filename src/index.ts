@@ -1,0 +1,93 @@
+// The facade: one way to start, and a table of contents.
+
+import { Catalog } from './catalog/catalog.ts'
+import type { Driver, Script } from './driver.ts'
+import { Feed, type FeedOptions } from './feed/feed.ts'
+import * as catalogOperations from './generated/catalog.ts'
+import * as feedOperations from './generated/feed.ts'
+import { checkOptions } from './runtime/arguments.ts'
+import { type Duration, toMs } from './runtime/duration.ts'
+import { checkNamespace } from './runtime/keys.ts'
+import { Runtime } from './runtime/runtime.ts'
+
+export interface PeriluneOptions {
+  /** Begins all our keys; default `perilune`. */
+  namespace?: string
+  /** When a call that has no answer yet is given up; default 5 seconds. */
+  deadline?: Duration
+}
+
+/** The structures of one Redis, under one namespace. */
+export class Perilune implements AsyncDisposable {
+  readonly #runtime: Runtime
+
+  constructor(driver: Driver, { namespace = 'perilune', deadline = '5s' }: PeriluneOptions) {
+    this.#runtime = new Runtime(driver, checkNamespace(namespace), toMs('deadline', deadline))
+  }
+
+  /** An append-only list of messages, followed by markers and shared out by claims. */
+  feed<Body = unknown>(name: string, options: FeedOptions<Body> = {}): Feed<Body> {
+    return new Feed(this.#runtime, name, options)
+  }
+
+  /** An ordered list of names, each with a small document. */
+  catalog<Document = unknown>(name: string): Catalog<Document> {
+    return new Catalog(this.#runtime, name)
+  }
+
+  /** Loads every script on every master, so that no first call pays for it. */
+  preload(): Promise<void> {
+    return this.#runtime.preload(allScripts())
+  }
+
+  /** False while a connection that is needed is down. */
+  healthy(): boolean {
+    return this.#runtime.runner.driver.healthy()
+  }
+
+  /** Ends what waits and closes what was opened here; the client stays yours to close. */
+  close(): Promise<void> {
+    return this.#runtime.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/** Starts Perilune on a driver: `perilune(ioredis(client), { namespace: 'shop' })`. */
+export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilune {
+  checkOptions('options', options, ['namespace', 'deadline'])
+  return new Perilune(driver, options)
+}
+
+function allScripts(): Script[] {
+  return [feedOperations, catalogOperations].flatMap((operations) =>
+    Object.values(operations).map(({ script }) => script),
+  )
+}
+
+export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
+export type { Driver } from './driver.ts'
+export type { Appended, AppendOptions, NewMessage } from './feed/appending.ts'
+export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'
+export type { ClaimOptions } from './feed/claiming.ts'
+export { Feed, type FeedOptions, type Keep, type Removed, type RemoveOptions } from './feed/feed.ts'
+export type { EndMessage, FeedInspection } from './feed/inspection.ts'
+export type { Message } from './feed/message.ts'
+export type { Page, ReadOptions } from './feed/reading.ts'
+export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
+export type { TailedMessage, TailOptions } from './feed/tail.ts'
+export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'
+export type { Duration } from './runtime/duration.ts'
+export {
+  AmbiguousError,
+  DriverError,
+  type DriverErrorCode,
+  InvalidArgumentError,
+  LeaseLostError,
+  PeriluneError,
+  UnsupportedServerError,
+  WaitTimeoutError,
+} from './runtime/errors.ts'
+export type { Waiting } from './runtime/wait.ts'

@@ -1,0 +1,47 @@
+// Checks of what callers hand in. Each throws InvalidArgumentError with the argument's name and what
+// would be right, before anything is sent.
+
+import { InvalidArgumentError } from './errors.ts'
+
+// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+/** A whole number within bounds, both included. */
+export function checkInteger(argument: string, value: unknown, min: number, max: number): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max) {
+    throw new InvalidArgumentError(argument, `must be a whole number from ${min} to ${max}`)
+  }
+  return value
+}
+
+/** Text of 1 to `maxBytes` bytes of UTF-8 without control characters or half surrogate pairs. */
+export function checkText(argument: string, value: unknown, maxBytes: number): string {
+  if (typeof value !== 'string') throw new InvalidArgumentError(argument, 'must be a string')
+  if (value === '') throw new InvalidArgumentError(argument, 'must not be empty')
+  if (CONTROL.test(value)) {
+    throw new InvalidArgumentError(argument, 'must not contain control characters')
+  }
+  if (!isWellFormed(value)) {
+    throw new InvalidArgumentError(argument, 'must be valid Unicode: it holds half a surrogate pair')
+  }
+  if (Buffer.byteLength(value) > maxBytes) {
+    throw new InvalidArgumentError(argument, `must be at most ${maxBytes} bytes of UTF-8`)
+  }
+  return value
+}
+
+/** Options must be an object, so that a misplaced argument is not silently ignored. */
+export function checkOptions(argument: string, value: unknown, known: readonly string[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidArgumentError(argument, 'must be an object')
+  }
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key)) {
+      throw new InvalidArgumentError(`${argument}.${key}`, `is not known; known are ${known.join(', ')}`)
+    }
+  }
+}
+
+function isWellFormed(text: string): boolean {
+  return !/[\ud800-\udfff]/u.test(text)
+}

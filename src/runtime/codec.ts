@@ -1,0 +1,40 @@
+import { InvalidArgumentError } from './errors.ts'
+
+/** How values become bytes. The name is stored with the structure; another codec is then refused. */
+export interface Codec<Value> {
+  readonly name: string
+  encode(value: Value): string | Uint8Array
+  decode(bytes: Buffer): Value
+}
+
+/** JSON, the default. Throws InvalidArgumentError for what JSON cannot hold. */
+export function json<Value>(): Codec<Value> {
+  return {
+    name: 'json',
+    encode(value) {
+      const text = JSON.stringify(value)
+      if (text === undefined) throw new InvalidArgumentError('body', 'must be a value that JSON can hold')
+      return text
+    },
+    decode: (bytes) => JSON.parse(bytes.toString('utf8')) as Value,
+  }
+}
+
+/** JSON that is text already: it is stored and comes back to the letter, numbers and spaces included. */
+export const jsonText: Codec<string> = {
+  name: 'json',
+  encode: (text) => text,
+  decode: (bytes) => bytes.toString('utf8'),
+}
+
+export const text: Codec<string> = {
+  name: 'text',
+  encode: (value) => value,
+  decode: (bytes) => bytes.toString('utf8'),
+}
+
+export const bytes: Codec<Uint8Array> = {
+  name: 'bytes',
+  encode: (value) => value,
+  decode: (value) => value,
+}

@@ -1,0 +1,75 @@
+// Every error that Perilune throws on its own account. `code` never changes; the HTTP service uses it too.
+
+export type DriverErrorCode =
+  | 'unreachable' // no server answered in time, and the call did not happen
+  | 'busy' // the server could not take the call until the deadline: loading, moving slots, in a script
+  | 'store-full'
+  | 'store-read-only'
+  | 'forbidden'
+  | 'unknown-layout' // the data was written by a version of Perilune that this one does not know
+  | 'script-failed'
+  | 'overloaded' // too many calls wait in this process already
+  | 'closed'
+
+export abstract class PeriluneError extends Error {
+  abstract readonly code: string
+}
+
+/** An argument was wrong; nothing has been sent. `argument` names it. */
+export class InvalidArgumentError extends PeriluneError {
+  override readonly name = 'InvalidArgumentError'
+  readonly code = 'invalid-argument'
+  readonly argument: string
+
+  constructor(argument: string, expected: string) {
+    super(`${argument} ${expected}`)
+    this.argument = argument
+  }
+}
+
+/** What was waited for did not happen within `wait`. */
+export class WaitTimeoutError extends PeriluneError {
+  override readonly name = 'WaitTimeoutError'
+  readonly code = 'wait-timeout'
+}
+
+/** A lease ended before it was extended or given back. */
+export class LeaseLostError extends PeriluneError {
+  override readonly name = 'LeaseLostError'
+  readonly code = 'lease-lost'
+  readonly resource: string
+  readonly token: number
+
+  constructor(resource: string, token: number) {
+    super(`the lease on ${resource} (token ${token}) ran out before it was extended or released`)
+    this.resource = resource
+    this.token = token
+  }
+}
+
+/** The call may have happened: no answer came before the deadline. Repeating it with the same key is safe. */
+export class AmbiguousError extends PeriluneError {
+  override readonly name = 'AmbiguousError'
+  readonly code = 'ambiguous'
+
+  constructor(operation: string, options?: ErrorOptions) {
+    super(`no answer to ${operation} before the deadline: it may have happened`, options)
+  }
+}
+
+/** The server is too old for a structure, or of a kind that cannot serve it. */
+export class UnsupportedServerError extends PeriluneError {
+  override readonly name = 'UnsupportedServerError'
+  readonly code = 'unsupported-server'
+}
+
+/** The server or the connection refused the call: it did not happen. The original is in `cause`. */
+export class DriverError extends PeriluneError {
+  override readonly name = 'DriverError'
+  readonly code: DriverErrorCode
+
+  constructor(code: DriverErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}

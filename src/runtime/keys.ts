@@ -1,0 +1,28 @@
+// The keys of one unit: `<namespace>:{<structure>:<name>}:<part>`. All keys of a unit share the hash
+// tag, so they live in one cluster slot; no two units share a key, whatever their names contain.
+
+import { checkText } from './arguments.ts'
+import { InvalidArgumentError } from './errors.ts'
+
+const MAX_NAME_BYTES = 512
+
+export function checkNamespace(namespace: unknown): string {
+  if (typeof namespace !== 'string' || !/^[A-Za-z0-9_.-]{1,64}$/.test(namespace)) {
+    throw new InvalidArgumentError('namespace', 'must be 1 to 64 of A-Z a-z 0-9 _ . -')
+  }
+  return namespace
+}
+
+export function checkName(argument: string, name: unknown): string {
+  return checkText(argument, name, MAX_NAME_BYTES)
+}
+
+/** `shop:{feed:room%3A7}`: what every key of the unit begins with. */
+export function unitPrefix(namespace: string, structure: string, name: string): string {
+  return `${namespace}:{${structure}:${encodeName(name)}}`
+}
+
+/** Escapes what has a meaning in a key: braces, the colon, and the escape itself. */
+export function encodeName(name: string): string {
+  return name.replace(/[%{}:]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}

@@ -1,0 +1,179 @@
+// Runs operations. Every call settles by its deadline: as a value, as a definite error, or as
+// AmbiguousError. Every script is safe to repeat, so a call whose answer was lost is simply sent again.
+//
+//   send by hash ──NOSCRIPT──► send the source ──┐
+//        ▲                                       ├──► answer, or a definite error
+//        └── pause ◄── connection lost, or the server cannot take it just now
+//
+// `maybe` remembers that some attempt may have run without our knowing: from then on only an answer is
+// certain, everything else is ambiguous.
+
+import { ConnectionLostError, type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
+import { AmbiguousError, DriverError } from './errors.ts'
+import type { Operation } from './operation.ts'
+import { isPassing, toPeriluneError } from './script-errors.ts'
+
+const FIRST_PAUSE_MS = 5
+const LONGEST_PAUSE_MS = 250
+
+export class Runner {
+  readonly driver: Driver
+  readonly deadlineMs: number
+  readonly #open = new Set<Run<unknown, unknown>>()
+  #closed = false
+
+  constructor(driver: Driver, deadlineMs: number) {
+    this.driver = driver
+    this.deadlineMs = deadlineMs
+  }
+
+  /** Runs one operation. Rejects with a PeriluneError, at the latest when the deadline is over. */
+  run<A, R>(operation: Operation<A, R>, keys: readonly string[], args: A): Promise<R> {
+    if (this.#closed) return Promise.reject(closed())
+    const call: ScriptCall = {
+      script: operation.script,
+      keys,
+      args: operation.encode(args),
+      send: 'hash',
+    }
+    return new Promise<R>((resolve, reject) => {
+      const run = new Run<A, R>(this.driver, operation, call, this.deadlineMs, {
+        resolve,
+        reject,
+        settled: () => this.#open.delete(run as Run<unknown, unknown>),
+      })
+      this.#open.add(run as Run<unknown, unknown>)
+      run.attempt()
+    })
+  }
+
+  /** Settles what is still under way and refuses further calls. */
+  close(): void {
+    this.#closed = true
+    for (const run of this.#open) run.giveUp(closed())
+  }
+}
+
+interface Settle<R> {
+  resolve(answer: R): void
+  reject(error: unknown): void
+  settled(): void
+}
+
+class Run<A, R> {
+  readonly #driver: Driver
+  readonly #operation: Operation<A, R>
+  readonly #settle: Settle<R>
+  readonly #deadline: NodeJS.Timeout
+  #call: ScriptCall
+  #pause: NodeJS.Timeout | null = null
+  #pauseMs = FIRST_PAUSE_MS
+  #underWay = false
+  #maybe = false
+  #done = false
+  #lastError: Error | null = null
+
+  constructor(
+    driver: Driver,
+    operation: Operation<A, R>,
+    call: ScriptCall,
+    deadlineMs: number,
+    settle: Settle<R>,
+  ) {
+    this.#driver = driver
+    this.#operation = operation
+    this.#call = call
+    this.#settle = settle
+    this.#deadline = setTimeout(() => this.giveUp(), deadlineMs)
+  }
+
+  attempt(): void {
+    this.#underWay = true
+    this.#driver.run(this.#call).then(
+      (reply) => this.#answered(reply),
+      (error: unknown) => this.#failed(error),
+    )
+  }
+
+  /** Rejects now. What may have happened is ambiguous, unless the script only reads. */
+  giveUp(reason?: Error): void {
+    const cause = reason ?? this.#lastError ?? undefined
+    if ((this.#maybe || this.#underWay) && !this.#operation.script.reads) {
+      this.#reject(new AmbiguousError(this.#operation.script.name, { cause }))
+    } else {
+      this.#reject(reason ?? this.#notDone())
+    }
+  }
+
+  #answered(reply: Reply): void {
+    if (this.#done) return
+    try {
+      const answer = this.#operation.decode(reply)
+      this.#finish()
+      this.#settle.resolve(answer)
+    } catch (error) {
+      this.#reject(new DriverError('script-failed', `${this.#operation.script.name}: ${String(error)}`))
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (this.#done) return
+    this.#underWay = false
+    this.#lastError = error as Error
+    if (error instanceof ConnectionLostError) {
+      this.#maybe ||= error.sent
+      this.#later()
+    } else if (!(error instanceof ServerReplyError)) {
+      this.#reject(new DriverError('script-failed', `the driver broke: ${String(error)}`, { cause: error }))
+    } else if (error.word === 'NOSCRIPT') {
+      this.#call = { ...this.#call, send: 'source' }
+      this.attempt()
+    } else if (isPassing(error)) {
+      this.#later()
+    } else {
+      this.#refused(error)
+    }
+  }
+
+  #refused(error: ServerReplyError): void {
+    const known = toPeriluneError(error, this.#operation)
+    // An earlier attempt may still have run, or may even run later.
+    if (this.#maybe && !this.#operation.script.reads) {
+      this.#reject(new AmbiguousError(this.#operation.script.name, { cause: known }))
+    } else {
+      this.#reject(known)
+    }
+  }
+
+  #later(): void {
+    const pause = this.#pauseMs * (0.5 + Math.random())
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
+    this.#pause = setTimeout(() => this.attempt(), pause)
+  }
+
+  #notDone(): DriverError {
+    const name = this.#operation.script.name
+    const cause = this.#lastError ?? undefined
+    if (cause instanceof ServerReplyError) {
+      return new DriverError('busy', `${name}: the server could not take the call: ${cause.message}`, { cause })
+    }
+    return new DriverError('unreachable', `${name}: no server answered before the deadline`, { cause })
+  }
+
+  #reject(error: unknown): void {
+    if (this.#done) return
+    this.#finish()
+    this.#settle.reject(error)
+  }
+
+  #finish(): void {
+    this.#done = true
+    clearTimeout(this.#deadline)
+    if (this.#pause !== null) clearTimeout(this.#pause)
+    this.#settle.settled()
+  }
+}
+
+function closed(): DriverError {
+  return new DriverError('closed', 'this instance of Perilune is closed')
+}

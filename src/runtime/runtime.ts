@@ -1,0 +1,56 @@
+// What all structures of one `perilune(driver)` share.
+
+import type { Driver, Script } from '../driver.ts'
+import type { BatchLimits } from './batcher.ts'
+import { Batcher } from './batcher.ts'
+import { CallIds } from './call-ids.ts'
+import { unitPrefix } from './keys.ts'
+import { inTime } from './in-time.ts'
+import { Runner } from './runner.ts'
+import { Server } from './server.ts'
+import { Wakes } from './wake.ts'
+
+export class Runtime {
+  readonly namespace: string
+  readonly runner: Runner
+  readonly server: Server
+  readonly wakes: Wakes
+  readonly callIds: CallIds = new CallIds()
+  readonly #batchers = new Map<string, unknown>()
+
+  constructor(driver: Driver, namespace: string, deadlineMs: number) {
+    this.namespace = namespace
+    this.runner = new Runner(driver, deadlineMs)
+    this.server = new Server(driver)
+    this.wakes = new Wakes(driver)
+  }
+
+  prefix(structure: string, name: string): string {
+    return unitPrefix(this.namespace, structure, name)
+  }
+
+  /** The batcher under way for `key`, so that short-lived handles of one unit share it. */
+  batcher<Item, Result>(
+    key: string,
+    limits: BatchLimits,
+    send: (items: Item[]) => Promise<Result[]>,
+  ): Batcher<Item, Result> {
+    const known = this.#batchers.get(key)
+    if (known !== undefined) return known as Batcher<Item, Result>
+    const batcher = new Batcher<Item, Result>(send, limits, () => this.#batchers.delete(key))
+    this.#batchers.set(key, batcher)
+    return batcher
+  }
+
+  /** Loads scripts on every master. Throws DriverError when one cannot be reached. */
+  async preload(scripts: readonly Script[]): Promise<void> {
+    const loads = scripts.map((script) => this.runner.driver.load(script))
+    await inTime(Promise.all(loads), this.runner.deadlineMs)
+  }
+
+  async close(): Promise<void> {
+    this.runner.close()
+    await this.wakes.close()
+    await this.runner.driver.close()
+  }
+}

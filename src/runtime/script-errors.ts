@@ -1,0 +1,67 @@
+// What an error reply of the server means for a call.
+
+import type { ServerReplyError } from '../driver.ts'
+import { DriverError, InvalidArgumentError, type PeriluneError } from './errors.ts'
+import type { Operation } from './operation.ts'
+
+type AnyOperation = Pick<Operation<never, unknown>, 'lines' | 'script'>
+
+// The call did not happen, and may succeed in a moment.
+const PASSING = new Set([
+  'TRYAGAIN',
+  'LOADING',
+  'CLUSTERDOWN',
+  'MASTERDOWN',
+  'READONLY',
+  'MOVED',
+  'ASK',
+  'BUSY',
+  'UNBLOCKED',
+])
+
+export function isPassing(error: ServerReplyError): boolean {
+  return PASSING.has(error.word)
+}
+
+export function toPeriluneError(error: ServerReplyError, operation: AnyOperation): PeriluneError {
+  const options = { cause: error }
+  const name = operation.script.name
+  switch (error.word) {
+    case 'OOM':
+      return new DriverError('store-full', `${name}: the server is out of memory`, options)
+    case 'NOREPLICAS':
+    case 'MISCONF':
+      return new DriverError('store-read-only', `${name}: the server refuses writes: ${error.message}`, options)
+    case 'NOPERM':
+    case 'NOAUTH':
+    case 'WRONGPASS':
+      return new DriverError('forbidden', `${name}: ${error.message}`, options)
+    case 'LAYOUT':
+      return new DriverError(
+        'unknown-layout',
+        `${name}: the data has ${error.message.toLowerCase()}, which this version does not know; upgrade it`,
+        options,
+      )
+    case 'CODEC':
+      return new InvalidArgumentError('codec', `must be the one the data was written with: ${detail(error)}`)
+    case 'INVALID': {
+      const [argument = 'argument', problem = 'is invalid'] = detail(error).split(': ')
+      return new InvalidArgumentError(argument, problem)
+    }
+    default:
+      return new DriverError('script-failed', `${name}: ${inSource(error.message, operation)}`, options)
+  }
+}
+
+function detail(error: ServerReplyError): string {
+  return error.message.slice(error.word.length + 1)
+}
+
+/** Replaces the line of the built script by file and line of its source. */
+export function inSource(message: string, operation: AnyOperation): string {
+  return message.replace(/@?user_script:\s?(\d+)/g, (text, built: string) => {
+    const line = Number(built)
+    const run = operation.lines.findLast(([first]) => first <= line)
+    return run === undefined ? text : `${run[1]}:${run[2] + line - run[0]}`
+  })
+}

@@ -1,0 +1,60 @@
+// What the runtime has to know of the server, asked once.
+
+import type { Driver, ServerInfo } from '../driver.ts'
+import { UnsupportedServerError } from './errors.ts'
+
+// Where INFO is forbidden we assume the least: no sharded channels, and a version that is new enough.
+const UNKNOWN: ServerInfo = { engine: 'other', version: '', cluster: false, shardedChannels: false }
+
+export class Server {
+  readonly #driver: Driver
+  #info: ServerInfo | null = null
+  #asking: Promise<ServerInfo> | null = null
+
+  constructor(driver: Driver) {
+    this.#driver = driver
+  }
+
+  /** Null until the server has answered. */
+  get info(): ServerInfo | null {
+    return this.#info
+  }
+
+  /** Asks once; many callers share one question. A failed question is asked again by the next caller. */
+  ask(): Promise<ServerInfo> {
+    this.#asking ??= this.#driver
+      .info()
+      .catch((error: unknown) => {
+        if (isForbidden(error)) return UNKNOWN
+        throw error
+      })
+      .then((info) => {
+        this.#info = info
+        return info
+      })
+      .finally(() => {
+        this.#asking = null
+      })
+    return this.#asking
+  }
+}
+
+/** Throws UnsupportedServerError when the server is older than `since`; an unknown version passes. */
+export function checkVersion(info: ServerInfo, since: string, what: string): void {
+  if (info.version !== '' && compareVersions(info.version, since) < 0) {
+    throw new UnsupportedServerError(`${what} needs Redis ${since} or newer, the server is ${info.version}`)
+  }
+}
+
+function compareVersions(left: string, right: string): number {
+  const [a, b] = [left.split('.').map(Number), right.split('.').map(Number)]
+  for (const [at, part] of b.entries()) {
+    const difference = (a[at] ?? 0) - part
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && 'word' in error && error.word === 'NOPERM'
+}

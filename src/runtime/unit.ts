@@ -1,0 +1,79 @@
+// One unit of a structure: what shares a hash tag, such as one feed. It knows its keys and runs its
+// operations.
+
+import { type CallId } from './call-ids.ts'
+import { inTime } from './in-time.ts'
+import type { Operation } from './operation.ts'
+import type { Runtime } from './runtime.ts'
+import { checkVersion } from './server.ts'
+
+type AnyOperation = Operation<never, unknown>
+
+export interface Place {
+  readonly structure: string
+  readonly name: string
+  /** Begins the last part of every key, for a unit that lives beside another one: `dead-`. */
+  readonly beside?: string
+  /** The oldest server that can serve the structure. */
+  readonly since: string
+}
+
+export class Unit {
+  readonly runtime: Runtime
+  readonly place: Place
+  /** `shop:{feed:room}`, the beginning of every key; with `beside` it names one unit. */
+  readonly prefix: string
+  /** Where those listen who wait for a change. */
+  readonly channel: string
+  readonly #keys = new Map<AnyOperation, string[]>()
+
+  constructor(runtime: Runtime, place: Place) {
+    this.runtime = runtime
+    this.place = place
+    this.prefix = runtime.prefix(place.structure, place.name)
+    this.channel = `${this.prefix}:${place.beside ?? ''}wake`
+  }
+
+  /** True once it is known whether wakes go over sharded channels. */
+  get sharded(): boolean {
+    return this.runtime.server.info?.shardedChannels ?? false
+  }
+
+  /** The unit beside this one, in the same slot. */
+  beside(word: string): Unit {
+    return new Unit(this.runtime, { ...this.place, beside: `${this.place.beside ?? ''}${word}-` })
+  }
+
+  /** Runs an operation that only reads, or that has the same effect when it runs twice. */
+  async run<A, R>(operation: Operation<A, R>, args: A): Promise<R> {
+    if (this.runtime.server.info === null) await this.#learn()
+    return this.runtime.runner.run(operation, this.#keysOf(operation), args)
+  }
+
+  /** Runs an operation that must take effect once; its script remembers the call id. */
+  async runOnce<A, R>(operation: Operation<A, R>, args: (id: CallId) => A): Promise<R> {
+    if (this.runtime.server.info === null) await this.#learn()
+    const unit = this.channel
+    const id = this.runtime.callIds.take(unit)
+    try {
+      return await this.runtime.runner.run(operation, this.#keysOf(operation), args(id))
+    } finally {
+      this.runtime.callIds.giveBack(unit, id)
+    }
+  }
+
+  #keysOf(operation: AnyOperation): string[] {
+    const known = this.#keys.get(operation)
+    if (known !== undefined) return known
+    const beside = this.place.beside ?? ''
+    const keys = operation.parts.map((part) => `${this.prefix}:${beside}${part}`)
+    this.#keys.set(operation, keys)
+    return keys
+  }
+
+  async #learn(): Promise<void> {
+    const { server, runner } = this.runtime
+    const info = await inTime(server.ask(), runner.deadlineMs)
+    checkVersion(info, this.place.since, this.place.structure)
+  }
+}

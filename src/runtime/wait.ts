@@ -1,0 +1,90 @@
+// Tries until there is something, the time is over, or the caller aborts.
+
+import type { Duration } from './duration.ts'
+import type { Watch, Wakes } from './wake.ts'
+
+export interface Waiting {
+  /** How long to wait when there is nothing yet; default: not at all. */
+  wait?: Duration
+  /** Ends the waiting: the promise rejects with the signal's reason. */
+  signal?: AbortSignal
+}
+
+/** `value` is null when there was nothing; look again after `recheckMs` (0: only when woken). */
+export interface Attempt<Value> {
+  value: Value | null
+  recheckMs: number
+}
+
+export interface WaitTerms {
+  wakes: Wakes
+  channel: string
+  waitMs: number
+  signal: AbortSignal | undefined
+}
+
+// With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
+const RECHECK_MS = 10_000
+const RECHECK_UNWATCHED_MS = 500
+
+/** Resolves to null when there was nothing for `waitMs`. */
+export async function waitFor<Value>(
+  attempt: () => Promise<Attempt<Value>>,
+  terms: WaitTerms,
+): Promise<Value | null> {
+  terms.signal?.throwIfAborted()
+  const first = await attempt()
+  if (first.value !== null || terms.waitMs === 0) return first.value
+  const endsAt = performance.now() + terms.waitMs
+  const watch = await tryWatch(terms, endsAt)
+  try {
+    return await sleepAndTry(attempt, watch, endsAt, terms.signal)
+  } finally {
+    watch?.close()
+  }
+}
+
+async function sleepAndTry<Value>(
+  attempt: () => Promise<Attempt<Value>>,
+  watch: Watch | null,
+  endsAt: number,
+  signal: AbortSignal | undefined,
+): Promise<Value | null> {
+  for (;;) {
+    signal?.throwIfAborted()
+    const { value, recheckMs } = await attempt()
+    const leftMs = endsAt - performance.now()
+    if (value !== null || leftMs <= 0) return value
+    const longest = watch === null ? RECHECK_UNWATCHED_MS : RECHECK_MS
+    const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)
+    await (watch === null ? pause(ms, signal) : watch.sleep(ms, signal))
+  }
+}
+
+async function tryWatch({ wakes, channel, signal }: WaitTerms, endsAt: number): Promise<Watch | null> {
+  const watching = wakes.watch(channel)
+  try {
+    return await within(watching, endsAt - performance.now(), signal)
+  } catch {
+    signal?.throwIfAborted()
+    // Came too late: nobody will use it.
+    watching.then((watch) => watch.close()).catch(() => undefined)
+    return null
+  }
+}
+
+function within<Value>(promise: Promise<Value>, ms: number, signal?: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('too late')), ms)
+    const abort = (): void => reject(signal?.reason)
+    signal?.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    })
+  })
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return within(new Promise<void>((resolve) => setTimeout(resolve, ms)), ms + 1000, signal)
+}

@@ -1,0 +1,124 @@
+// Waiting without polling. A process listens on the channel of what it waits for; whoever changes it
+// publishes there. A wake that comes while nobody is asleep is kept for the next sleeper, and a lost
+// connection wakes everybody, for a wake may have been missed.
+
+import type { Driver, Subscription } from '../driver.ts'
+
+// A channel is kept for a while after its last sleeper: long polls come back at once.
+const LINGER_MS = 5000
+
+export class Wakes {
+  readonly #driver: Driver
+  readonly #channels = new Map<string, Channel>()
+
+  constructor(driver: Driver) {
+    this.#driver = driver
+  }
+
+  /** Listens on a channel; resolves when the server has confirmed. `close` the watch when done. */
+  async watch(name: string): Promise<Watch> {
+    let channel = this.#channels.get(name)
+    if (channel === undefined) {
+      channel = new Channel(this.#driver, name, () => this.#channels.delete(name))
+      this.#channels.set(name, channel)
+    }
+    return channel.watch()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#channels.values()].map((channel) => channel.close()))
+  }
+}
+
+/** One who waits. */
+export class Watch {
+  readonly #leave: () => void
+  #woken = false
+  #wake: (() => void) | null = null
+
+  constructor(leave: (watch: Watch) => void) {
+    this.#leave = () => leave(this)
+  }
+
+  /** Resolves at the next wake, or at one that came since the last sleep, or after `ms`. */
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    if (!this.#woken) await this.#asleep(ms, signal)
+    this.#woken = false
+    signal?.throwIfAborted()
+  }
+
+  wake(): void {
+    this.#woken = true
+    this.#wake?.()
+  }
+
+  close(): void {
+    this.#leave()
+  }
+
+  #asleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const up = (): void => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', up)
+        this.#wake = null
+        resolve()
+      }
+      const timer = setTimeout(up, ms)
+      this.#wake = up
+      signal?.addEventListener('abort', up)
+    })
+  }
+}
+
+class Channel {
+  readonly #subscription: Promise<Subscription>
+  readonly #watches = new Set<Watch>()
+  readonly #forget: () => void
+  #linger: NodeJS.Timeout | null = null
+
+  constructor(driver: Driver, name: string, forget: () => void) {
+    this.#forget = forget
+    const wake = (): void => this.#wakeAll()
+    this.#subscription = driver.subscribe(name, { onMessage: wake, onGap: wake })
+    // Whoever watches sees the failure; the next one tries again.
+    this.#subscription.catch(forget)
+  }
+
+  async watch(): Promise<Watch> {
+    if (this.#linger !== null) clearTimeout(this.#linger)
+    this.#linger = null
+    const watch = new Watch((left) => this.#leave(left))
+    this.#watches.add(watch)
+    try {
+      await this.#subscription
+    } catch (error) {
+      this.#watches.delete(watch)
+      throw error
+    }
+    return watch
+  }
+
+  async close(): Promise<void> {
+    if (this.#linger !== null) clearTimeout(this.#linger)
+    this.#wakeAll()
+    await this.#unsubscribe()
+  }
+
+  #leave(watch: Watch): void {
+    if (!this.#watches.delete(watch) || this.#watches.size > 0) return
+    this.#linger = setTimeout(() => void this.#unsubscribe(), LINGER_MS)
+    this.#linger.unref()
+  }
+
+  async #unsubscribe(): Promise<void> {
+    this.#forget()
+    // A subscription that cannot be ended is gone with its connection.
+    await this.#subscription.then((subscription) => subscription.close()).catch(() => undefined)
+  }
+
+  #wakeAll(): void {
+    for (const watch of this.#watches) watch.wake()
+  }
+}

@@ -1,0 +1,58 @@
+// What the suite for drivers needs from the place where it runs.
+
+import type { Driver } from '../driver.ts'
+
+export interface OpenedDriver {
+  readonly driver: Driver
+  /** Asks the server for a PING through the client itself, past the driver; rejects when that fails. */
+  ping(): Promise<unknown>
+  /** Closes the driver, and then the client that it was given. */
+  close(): Promise<void>
+}
+
+export interface DriverContext {
+  readonly kind: 'single' | 'sentinel' | 'cluster'
+  /** A driver on a connected client of its own. */
+  open(): Promise<OpenedDriver>
+  /** Text that no other test uses, without braces. */
+  uniqueTag(): string
+  /** Sends a command to every primary, on connections of their own; resolves to one answer each. */
+  command(...words: string[]): Promise<unknown[]>
+  /** Kills the server that serves the key with kill -9. */
+  crash?(key: string): Promise<void>
+  /** Starts again what `crash` killed, with no data and no scripts. */
+  revive?(): Promise<void>
+  /** Moves the slot of the key to another primary. */
+  moveSlot?(key: string): Promise<void>
+  /** Kills the primary; resolves once a replica has taken over. */
+  failover?(): Promise<void>
+}
+
+/** A switch that the context must offer, or the kind of place it must be. */
+export type Need = 'single' | 'cluster' | 'crash' | 'moveSlot' | 'failover'
+
+export interface DriverCase {
+  readonly title: string
+  readonly needs?: Need
+  run(context: DriverContext): Promise<void>
+}
+
+/** True when the context offers all that the case needs. */
+export function canRun({ needs }: DriverCase, context: DriverContext): boolean {
+  if (needs === undefined) return true
+  if (needs === 'single' || needs === 'cluster') return context.kind === needs
+  return context[needs] !== undefined
+}
+
+/** Opens a driver, hands it over, and closes it whatever happens. */
+export async function withDriver(
+  context: DriverContext,
+  use: (opened: OpenedDriver) => Promise<void>,
+): Promise<void> {
+  const opened = await context.open()
+  try {
+    await use(opened)
+  } finally {
+    await opened.close()
+  }
+}

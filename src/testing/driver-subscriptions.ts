@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import type { Driver, Listener } from '../driver.ts'
+import { callOf, scriptOf, until, untilAnswered } from './driver-calls.ts'
+import { type DriverCase, withDriver } from './driver-context.ts'
+
+class Ear implements Listener {
+  readonly heard: string[] = []
+  gaps = 0
+
+  onMessage(message: string): void {
+    this.heard.push(message)
+  }
+
+  onGap(): void {
+    this.gaps++
+  }
+}
+
+const PUBLISH = scriptOf("return redis.call('PUBLISH', KEYS[1], ARGV[1])")
+const SPUBLISH = scriptOf("return redis.call('SPUBLISH', KEYS[1], ARGV[1])")
+
+async function publish(driver: Driver, channel: string, message: string): Promise<void> {
+  const { shardedChannels } = await driver.info()
+  await untilAnswered(driver, callOf(shardedChannels ? SPUBLISH : PUBLISH, [channel], [message]))
+}
+
+/** Publishes until it is heard: after a fault, the first ones may be lost. */
+async function publishUntilHeard(driver: Driver, channel: string, message: string, ear: Ear): Promise<void> {
+  await until(async () => {
+    await publish(driver, channel, message)
+    return ear.heard.includes(message)
+  }, `${message} was heard`)
+}
+
+export const subscriptionCases: DriverCase[] = [
+  {
+    title: 'a subscriber hears what is published once subscribe has resolved, and nothing after close',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const channel = `wake:{${context.uniqueTag()}}`
+        const [closed, open] = [new Ear(), new Ear()]
+        const subscription = await driver.subscribe(channel, closed)
+        await publish(driver, channel, 'first €')
+        await until(() => closed.heard.length === 1, 'the message arrived')
+
+        await subscription.close()
+        await driver.subscribe(channel, open)
+        await publish(driver, channel, 'second')
+        await until(() => open.heard.length === 1, 'the message arrived')
+
+        assert.deepEqual([closed.heard, open.heard], [['first €'], ['second']])
+        assert.equal(closed.gaps + open.gaps, 0)
+      }),
+  },
+  {
+    title: 'two listeners of one channel share one subscription, and the last to leave ends it',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const channel = `wake:{${context.uniqueTag()}}`
+        const ear = new Ear()
+        const [one, other] = await Promise.all([
+          driver.subscribe(channel, ear),
+          driver.subscribe(channel, ear),
+        ])
+        await publish(driver, channel, 'twice')
+        await until(() => ear.heard.length === 2, 'both were told')
+
+        await one.close()
+        await publish(driver, channel, 'once')
+        await until(() => ear.heard.length === 3, 'the one that stayed was told')
+        await other.close()
+
+        const { shardedChannels } = await driver.info()
+        const counts = await context.command('PUBSUB', shardedChannels ? 'SHARDNUMSUB' : 'NUMSUB', channel)
+        for (const count of counts) assert.deepEqual(count, [channel, 0])
+      }),
+  },
+  {
+    title: 'channels of many slots are heard by their own listeners only',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const tags = Array.from({ length: 12 }, () => context.uniqueTag())
+        const ears = tags.map(() => new Ear())
+        await Promise.all(tags.map((tag, n) => driver.subscribe(`wake:{${tag}}`, ears[n] ?? new Ear())))
+
+        await Promise.all(tags.map((tag) => publish(driver, `wake:{${tag}}`, tag)))
+        await until(() => ears.every((ear) => ear.heard.length > 0), 'everybody was told')
+
+        assert.deepEqual(
+          ears.map((ear) => ear.heard),
+          tags.map((tag) => [tag]),
+        )
+      }),
+  },
+  {
+    title: 'a killed subscriber connection comes back by itself and tells every listener of the gap',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const channel = `wake:{${context.uniqueTag()}}`
+        const ears = [new Ear(), new Ear()]
+        await Promise.all(ears.map((ear) => driver.subscribe(channel, ear)))
+        assert.equal(driver.healthy(), true)
+
+        await context.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
+        await until(() => ears.every((ear) => ear.gaps > 0), 'both knew of the gap')
+        await publish(driver, channel, 'after')
+        await until(() => ears.every((ear) => ear.heard.length > 0), 'both were told')
+
+        assert.deepEqual(
+          ears.map((ear) => ear.heard),
+          [['after'], ['after']],
+        )
+        assert.equal(driver.healthy(), true)
+      }),
+  },
+  {
+    title: 'a subscription follows its slot to another primary and tells of the gap',
+    needs: 'moveSlot',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const channel = `wake:{${context.uniqueTag()}}`
+        const ear = new Ear()
+        await driver.subscribe(channel, ear)
+
+        await context.moveSlot?.(channel)
+        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await publishUntilHeard(driver, channel, 'after', ear)
+
+        assert.equal(driver.healthy(), true)
+      }),
+  },
+  {
+    title: 'a subscription comes back after a failover',
+    needs: 'failover',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const channel = `wake:{${context.uniqueTag()}}`
+        const ear = new Ear()
+        await driver.subscribe(channel, ear)
+
+        await context.failover?.()
+        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await publishUntilHeard(driver, channel, 'after', ear)
+      }),
+  },
+]

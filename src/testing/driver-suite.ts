@@ -1,0 +1,22 @@
+// What every driver must do. Independent of any test runner: run each case that `canRun`.
+
+import type { DriverCase } from './driver-context.ts'
+import { faultCases } from './driver-faults.ts'
+import { readCases } from './driver-reads.ts'
+import { replyCases } from './driver-replies.ts'
+import { subscriptionCases } from './driver-subscriptions.ts'
+
+export {
+  canRun,
+  type DriverCase,
+  type DriverContext,
+  type Need,
+  type OpenedDriver,
+} from './driver-context.ts'
+
+export const driverSuite: readonly DriverCase[] = [
+  ...replyCases,
+  ...readCases,
+  ...subscriptionCases,
+  ...faultCases,
+]

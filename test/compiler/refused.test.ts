@@ -1,0 +1,107 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compileTree } from '../../tools/contract/compile.ts'
+import { ContractError } from '../../tools/contract/problem.ts'
+
+// Each fixture says itself what is refused: `-- refused: message` at the end of the line in question,
+// or `-- refused at 4: message` where the line cannot carry it.
+const FIXTURES = join(import.meta.dirname, 'fixtures/refused')
+const cases = readdirSync(FIXTURES)
+  .filter((file) => file.endsWith('.lua'))
+  .map((file) => file.slice(0, -'.lua'.length))
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'perilune-compiler-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test.each(cases)('refused with file and line: %s', (name) => {
+  const text = readFileSync(join(FIXTURES, `${name}.lua`), 'utf8')
+  const root = tree({ [`demo/${name}.lua`]: text })
+
+  expect(problemsOf(root)).toEqual(expectedIn(`demo/${name}.lua`, text).toSorted())
+})
+
+test('a name with capitals or underscores is refused, for folders and for operations', () => {
+  const root = tree({ 'Big/count.lua': GOOD, 'demo/count_up.lua': GOOD })
+
+  expect(problemsOf(root)).toEqual([
+    'refused/Big/count.lua:1 Big is not a name in lower case with hyphens',
+    'refused/demo/count_up.lua:1 count_up is not a name in lower case with hyphens',
+  ])
+})
+
+test('an operation cannot be called by a reserved word', () => {
+  expect(problemsOf(tree({ 'demo/delete.lua': GOOD }))).toEqual([
+    'refused/demo/delete.lua:1 delete is a reserved word in other languages: take another verb',
+  ])
+})
+
+test('a key has the same type in all operations of a structure', () => {
+  const other = GOOD.replace('string: the', 'hash: the')
+
+  expect(problemsOf(tree({ 'demo/a.lua': GOOD, 'demo/b.lua': other, 'else/b.lua': other }))).toEqual([
+    'refused/demo/b.lua:7 the key count is a hash here and a string in refused/demo/a.lua',
+  ])
+})
+
+test('problems of a fragment are told once, however many scripts include it', () => {
+  const nosy = GOOD.replace('\n\n', '\n\n-- @include shared/keyed\n').replace('-- @include shared/keyed\n@', '@')
+  const including = nosy.replace('return {', '-- @include shared/keyed\nreturn {')
+
+  expect(problemsOf(tree({ 'demo/a.lua': including, 'demo/b.lua': including }))).toEqual([
+    'refused/shared/keyed.lua:2 KEYS may stand in the declarations only',
+  ])
+})
+
+const GOOD = `--[[
+Counts.
+
+@returns counted  value:integer
+@cost    O(1)
+]]
+local count = KEYS[1] -- string: the count
+
+return { 'counted', redis.call('INCR', count) }
+`
+
+function tree(files: Record<string, string>): string {
+  const root = join(mkdtempSync(join(folder, 'tree-')), 'refused')
+  cpSync(join(FIXTURES, 'shared'), join(root, 'shared'), { recursive: true })
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(root, path, '..'), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  return root
+}
+
+function problemsOf(root: string): string[] {
+  try {
+    compileTree(root)
+    return []
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error
+    return error.problems.map(({ file, line, message }) => `${file}:${line} ${message}`).toSorted()
+  }
+}
+
+function expectedIn(path: string, text: string): string[] {
+  const own = text.split('\n').flatMap((line, index) => {
+    const at = /^-- refused at (\d+): (.*)$/.exec(line)
+    if (at) return [`refused/${path}:${at[1]} ${at[2]}`]
+    const [, ...messages] = line.split(' -- refused: ')
+    return messages.map((message) => `refused/${path}:${index + 1} ${message}`)
+  })
+  const included = [...text.matchAll(/^-- @include (shared\/\S+)$/gm)].map(([, name]) => `${name}.lua`)
+  const fragments = included.filter((name) => readdirSync(FIXTURES, { recursive: true }).includes(name))
+  const seen = fragments.flatMap((name) => expectedFragment(name, path))
+  return [...own, ...seen]
+}
+
+function expectedFragment(name: string, from: string): string[] {
+  const text = readFileSync(join(FIXTURES, name), 'utf8')
+  return expectedIn(name, text.replaceAll(`-- @include ${from.slice(0, -'.lua'.length)}`, ''))
+}

@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { canRun, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
+import { type RedisCluster, startCluster } from '../servers/cluster.ts'
+import { clusters } from './clients.ts'
+import { clusterPlace } from './places.ts'
+
+describe.each(Object.entries(clusters))('%s on a cluster', (_, open) => {
+  let cluster: RedisCluster
+  let place: DriverContext
+
+  beforeAll(async () => {
+    cluster = await startCluster({ masters: 3 })
+    place = clusterPlace(cluster, open)
+  })
+  afterAll(() => cluster.stop())
+
+  for (const each of driverSuite) {
+    test(each.title, async (context) => {
+      if (!canRun(each, place)) context.skip()
+      await each.run(place)
+    })
+  }
+})

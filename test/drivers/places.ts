@@ -1,0 +1,86 @@
+// The deployments that the suite runs on, made of real servers.
+
+import { randomUUID } from 'node:crypto'
+import type { DriverContext } from '../../src/testing/driver-suite.ts'
+import { slotOf } from '../../src/drivers/slot.ts'
+import { ask, askFields, until } from '../servers/ask.ts'
+import type { RedisCluster } from '../servers/cluster.ts'
+import type { RedisServer } from '../servers/redis.ts'
+import type { Sentinels } from '../servers/sentinels.ts'
+import type { OpenCluster, OpenSentinel, OpenSingle } from './clients.ts'
+
+export function singlePlace(server: RedisServer, open: OpenSingle): DriverContext {
+  return {
+    kind: 'single',
+    open: () => open(server.port),
+    uniqueTag: randomUUID,
+    command: (...words) => askEach([server], words),
+    crash: () => server.kill(),
+    revive: () => server.restart(),
+  }
+}
+
+export function clusterPlace(cluster: RedisCluster, open: OpenCluster): DriverContext {
+  let crashed: RedisServer | undefined
+  return {
+    kind: 'cluster',
+    open: () => open(cluster.ports),
+    uniqueTag: randomUUID,
+    command: (...words) => askEach(cluster.nodes, words),
+    async crash(key) {
+      const port = await ownerOf(cluster, key)
+      crashed = cluster.nodes.find((node) => node.port === port)
+      await crashed?.kill()
+    },
+    async revive() {
+      await crashed?.restart()
+      await until('the cluster is whole again', () => isWhole(cluster))
+    },
+    async moveSlot(key) {
+      const slot = await cluster.slotOf(key)
+      const from = await cluster.ownerOf(slot)
+      await cluster.moveSlot(slot, from, cluster.ports.find((port) => port !== from) ?? from)
+    },
+  }
+}
+
+/** Survives as many failovers as the group has replicas. */
+export function sentinelPlace(group: Sentinels, open: OpenSentinel): DriverContext {
+  const dead = new Set<RedisServer>()
+  return {
+    kind: 'sentinel',
+    open: () => open(group.sentinelPorts, group.masterName),
+    uniqueTag: randomUUID,
+    command: (...words) => askEach([group.primary], words),
+    async failover() {
+      dead.add(group.primary)
+      await group.failover()
+      const others = group.replicas.filter((replica) => !dead.has(replica))
+      await until('the others follow the new primary', async () =>
+        (await Promise.all(others.map((other) => follows(other, group.primary)))).every(Boolean),
+      )
+    },
+  }
+}
+
+function askEach(servers: readonly RedisServer[], [command = '', ...args]: string[]): Promise<unknown[]> {
+  return Promise.all(servers.map(({ port }) => ask(port, command, ...args)))
+}
+
+async function isWhole(cluster: RedisCluster): Promise<boolean> {
+  const views = await Promise.all(cluster.ports.map((port) => askFields(port, 'CLUSTER', 'INFO')))
+  return views.every((view) => view.get('cluster_state') === 'ok')
+}
+
+async function follows(replica: RedisServer, primary: RedisServer): Promise<boolean> {
+  const fields = await askFields(replica.port, 'INFO', 'replication')
+  return fields.get('master_port') === String(primary.port) && fields.get('master_link_status') === 'up'
+}
+
+/** Whoever answers first: the owner itself may be at work. */
+async function ownerOf(cluster: RedisCluster, key: string): Promise<number | undefined> {
+  const slots = await Promise.any(cluster.ports.map((port) => ask(port, 'CLUSTER', 'SLOTS')))
+  const ranges = slots as [first: number, last: number, master: [host: string, port: number]][]
+  const slot = slotOf(key)
+  return ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1]
+}

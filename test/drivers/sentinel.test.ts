@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { canRun, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
+import { type Sentinels, startSentinels } from '../servers/sentinels.ts'
+import { sentinels } from './clients.ts'
+import { sentinelPlace } from './places.ts'
+
+describe.each(Object.entries(sentinels))('%s behind Sentinel', (_, open) => {
+  let group: Sentinels
+  let place: DriverContext
+
+  beforeAll(async () => {
+    group = await startSentinels({ replicas: 2 })
+    place = sentinelPlace(group, open)
+  })
+  afterAll(() => group.stop())
+
+  for (const each of driverSuite) {
+    test(each.title, async (context) => {
+      if (!canRun(each, place)) context.skip()
+      await each.run(place)
+    })
+  }
+})

@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { canRun, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
+import { singles } from './clients.ts'
+import { singlePlace } from './places.ts'
+
+describe.each(Object.entries(singles))('%s on a single server', (_, open) => {
+  let server: RedisServer
+  let place: DriverContext
+
+  beforeAll(async () => {
+    server = await startRedis()
+    place = singlePlace(server, open)
+  })
+  afterAll(() => server.stop())
+
+  for (const each of driverSuite) {
+    test(each.title, async (context) => {
+      if (!canRun(each, place)) context.skip()
+      await each.run(place)
+    })
+  }
+})

@@ -1,0 +1,179 @@
+import { ask, askFields, until, withClient } from './ask.ts'
+import { freePort } from './ports.ts'
+import { type RedisServer, startRedis } from './redis.ts'
+
+const SLOTS = 16_384
+
+export interface ClusterOptions {
+  masters?: number
+  replicasPerMaster?: number
+}
+
+export interface RedisCluster {
+  /** The masters, in the order of their slots, then their replicas. */
+  readonly nodes: readonly RedisServer[]
+  readonly ports: readonly number[]
+  slotOf(key: string): Promise<number>
+  /** The port of the master that has the slot. */
+  ownerOf(slot: number): Promise<number>
+  /** Moves a slot with its keys, as resharding does. */
+  moveSlot(slot: number, fromPort: number, toPort: number): Promise<void>
+  /** Opens a move: from here on, calls may be answered with ASK and TRYAGAIN. */
+  beginMove(slot: number, fromPort: number, toPort: number): Promise<void>
+  /** Moves at most `limit` keys of an opened move; resolves to how many it moved. */
+  moveKeys(slot: number, fromPort: number, toPort: number, limit?: number): Promise<number>
+  /** Closes a move: all nodes learn the new owner. */
+  finishMove(slot: number, fromPort: number, toPort: number): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts a cluster and resolves once every node finds it whole. */
+export async function startCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
+  const { masters = 3, replicasPerMaster = 0 } = options
+  const count = masters * (1 + replicasPerMaster)
+  const busPorts = await distinctPorts(count)
+  const nodes = await Promise.all(busPorts.map((busPort) => startNode(busPort)))
+  const cluster = new Cluster(nodes)
+  try {
+    await assignSlots(nodes.slice(0, masters))
+    await introduce(nodes, busPorts)
+    await attachReplicas(nodes, masters)
+    await until('the cluster is whole', () => everyNodeIsContent(nodes))
+    return cluster
+  } catch (error) {
+    await cluster.stop()
+    throw error
+  }
+}
+
+class Cluster implements RedisCluster {
+  readonly nodes: readonly RedisServer[]
+
+  constructor(nodes: readonly RedisServer[]) {
+    this.nodes = nodes
+  }
+
+  get ports(): number[] {
+    return this.nodes.map((node) => node.port)
+  }
+
+  async slotOf(key: string): Promise<number> {
+    return Number(await ask(this.#anyPort, 'CLUSTER', 'KEYSLOT', key))
+  }
+
+  async ownerOf(slot: number): Promise<number> {
+    const ranges = await withClient(this.#anyPort, (client) => client.cluster('SLOTS'))
+    const owner = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2]
+    if (owner === undefined) throw new Error(`nobody has slot ${slot}`)
+    return owner[1]
+  }
+
+  async moveSlot(slot: number, fromPort: number, toPort: number): Promise<void> {
+    await this.beginMove(slot, fromPort, toPort)
+    while ((await this.moveKeys(slot, fromPort, toPort)) > 0);
+    await this.finishMove(slot, fromPort, toPort)
+  }
+
+  async beginMove(slot: number, fromPort: number, toPort: number): Promise<void> {
+    await ask(toPort, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', await idOf(fromPort))
+    await ask(fromPort, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', await idOf(toPort))
+  }
+
+  async moveKeys(slot: number, fromPort: number, toPort: number, limit = 1000): Promise<number> {
+    const keys = await withClient(fromPort, (client) => client.cluster('GETKEYSINSLOT', slot, limit))
+    if (keys.length > 0) await ask(fromPort, 'MIGRATE', '127.0.0.1', toPort, '', 0, 5000, 'KEYS', ...keys)
+    return keys.length
+  }
+
+  async finishMove(slot: number, fromPort: number, toPort: number): Promise<void> {
+    const owner = await idOf(toPort)
+    const others = this.ports.filter((port) => port !== fromPort && port !== toPort)
+    // The new owner first: if the old one gave the slot up before, nobody would have it.
+    for (const port of [toPort, fromPort]) await ask(port, 'CLUSTER', 'SETSLOT', slot, 'NODE', owner)
+    await Promise.all(others.map((port) => this.#learnOwner(port, slot, owner)))
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop()))
+  }
+
+  get #anyPort(): number {
+    const node = this.nodes[0]
+    if (node === undefined) throw new Error('the cluster has no node')
+    return node.port
+  }
+
+  /** Replicas refuse SETSLOT and learn it from their master. */
+  async #learnOwner(port: number, slot: number, owner: string): Promise<void> {
+    const role = (await askFields(port, 'INFO', 'replication')).get('role')
+    if (role === 'master') await ask(port, 'CLUSTER', 'SETSLOT', slot, 'NODE', owner)
+  }
+}
+
+async function distinctPorts(count: number): Promise<number[]> {
+  const ports = new Set<number>()
+  while (ports.size < count) ports.add(await freePort())
+  return [...ports]
+}
+
+function startNode(busPort: number): Promise<RedisServer> {
+  const args = [
+    '--cluster-enabled',
+    'yes',
+    '--cluster-port',
+    String(busPort),
+    '--cluster-announce-ip',
+    '127.0.0.1',
+  ]
+  return startRedis({ args: [...args, '--cluster-node-timeout', '2000'] })
+}
+
+async function assignSlots(masters: readonly RedisServer[]): Promise<void> {
+  const edge = (index: number) => Math.round((index * SLOTS) / masters.length)
+  await Promise.all(
+    masters.map(async ({ port }, index) => {
+      await ask(port, 'CLUSTER', 'ADDSLOTSRANGE', edge(index), edge(index + 1) - 1)
+      await ask(port, 'CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
+    }),
+  )
+}
+
+/** Everybody meets everybody at once, rather than by gossip, which takes its time. */
+async function introduce(nodes: readonly RedisServer[], busPorts: readonly number[]): Promise<void> {
+  for (const [index, node] of nodes.entries()) {
+    const others = nodes
+      .slice(index + 1)
+      .map((other, after) => ({ port: other.port, busPort: busPorts[index + 1 + after] ?? 0 }))
+    await Promise.all(
+      others.map(({ port, busPort }) => ask(node.port, 'CLUSTER', 'MEET', '127.0.0.1', port, busPort)),
+    )
+  }
+}
+
+async function attachReplicas(nodes: readonly RedisServer[], masters: number): Promise<void> {
+  const replicas = nodes.slice(masters)
+  await Promise.all(
+    replicas.map(async ({ port }, index) => {
+      const master = await idOf(nodes[index % masters]?.port ?? 0)
+      await until(
+        'a replica has met its master',
+        async () => (await ask(port, 'CLUSTER', 'REPLICATE', master)) === 'OK',
+      )
+      await until(
+        'a replica has its data',
+        async () => (await askFields(port, 'INFO', 'replication')).get('master_link_status') === 'up',
+      )
+    }),
+  )
+}
+
+async function everyNodeIsContent(nodes: readonly RedisServer[]): Promise<boolean> {
+  const views = await Promise.all(nodes.map(({ port }) => askFields(port, 'CLUSTER', 'INFO')))
+  return views.every(
+    (view) => view.get('cluster_state') === 'ok' && view.get('cluster_known_nodes') === String(nodes.length),
+  )
+}
+
+async function idOf(port: number): Promise<string> {
+  return String(await ask(port, 'CLUSTER', 'MYID'))
+}

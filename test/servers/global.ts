@@ -1,0 +1,26 @@
+// The servers that all test files of a run share. A test keeps to names of its own on them; one that
+// stops, floods or reconfigures a server starts its own.
+import type { TestProject } from 'vitest/node'
+import { startCluster } from './cluster.ts'
+import { startRedis } from './redis.ts'
+import { startSentinels } from './sentinels.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    redisPort: number
+    clusterPorts: number[]
+    sentinels: number[]
+    sentinelMaster: string
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const [redis, cluster, group] = await Promise.all([startRedis(), startCluster(), startSentinels()])
+  project.provide('redisPort', redis.port)
+  project.provide('clusterPorts', [...cluster.ports])
+  project.provide('sentinels', [...group.sentinelPorts])
+  project.provide('sentinelMaster', group.masterName)
+  return async () => {
+    await Promise.all([redis.stop(), cluster.stop(), group.stop()])
+  }
+}

@@ -1,0 +1,231 @@
+// A TCP proxy in front of a Redis port that breaks connections in ways a test can choose.
+import { once } from 'node:events'
+import { type Server, type Socket, connect, createServer } from 'node:net'
+import { freePort } from './ports.ts'
+import { RequestReader } from './requests.ts'
+
+export interface Proxy {
+  readonly port: number
+  readonly url: string
+  /** Opened since the start. */
+  readonly connections: number
+  readonly openConnections: number
+  readonly bytesToServer: number
+  readonly bytesToClient: number
+  /**
+   * The next `count` requests reach the server and are carried out, then their connection closes
+   * without an answer. `matching` tells the requests meant (`/evalsha/i`); the others pass.
+   */
+  cutReplies(count: number, matching?: RegExp): void
+  /** The next `count` requests do not reach the server; their connection closes. */
+  dropRequests(count: number, matching?: RegExp): void
+  /** Requests that `cutReplies` and `dropRequests` still wait for. */
+  readonly pendingFaults: number
+  /** Swallows everything both ways and closes nothing, on old connections and on new ones. */
+  halfOpen(): void
+  /** Connections opened from here on work; those that `halfOpen` caught stay dead, as the peer is gone. */
+  heal(): void
+  /** Resets every open connection. */
+  resetAll(): void
+  /** What passes waits this long, in each direction. 0 ends it. */
+  delay(ms: number): void
+  stop(): Promise<void>
+}
+
+/** Starts a proxy on a free port. */
+export async function startProxy(serverPort: number): Promise<Proxy> {
+  const proxy = new FaultProxy(await freePort(), serverPort)
+  await proxy.listen()
+  return proxy
+}
+
+type Fault = 'cut' | 'drop'
+
+interface Switches {
+  fault: { kind: Fault; left: number; matching: RegExp } | undefined
+  deaf: boolean
+  delayMs: number
+  connections: number
+  bytesToServer: number
+  bytesToClient: number
+}
+
+class FaultProxy implements Proxy {
+  readonly port: number
+  readonly #serverPort: number
+  readonly #listener: Server
+  readonly #links = new Set<Link>()
+  readonly #switches: Switches = {
+    fault: undefined,
+    deaf: false,
+    delayMs: 0,
+    connections: 0,
+    bytesToServer: 0,
+    bytesToClient: 0,
+  }
+
+  constructor(port: number, serverPort: number) {
+    this.port = port
+    this.#serverPort = serverPort
+    this.#listener = createServer((client) => this.#accept(client))
+  }
+
+  async listen(): Promise<void> {
+    this.#listener.listen(this.port, '127.0.0.1')
+    await once(this.#listener, 'listening')
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`
+  }
+
+  get connections(): number {
+    return this.#switches.connections
+  }
+
+  get openConnections(): number {
+    return this.#links.size
+  }
+
+  get bytesToServer(): number {
+    return this.#switches.bytesToServer
+  }
+
+  get bytesToClient(): number {
+    return this.#switches.bytesToClient
+  }
+
+  get pendingFaults(): number {
+    return this.#switches.fault?.left ?? 0
+  }
+
+  cutReplies(count: number, matching = /^/): void {
+    this.#switches.fault = { kind: 'cut', left: count, matching }
+  }
+
+  dropRequests(count: number, matching = /^/): void {
+    this.#switches.fault = { kind: 'drop', left: count, matching }
+  }
+
+  halfOpen(): void {
+    this.#switches.deaf = true
+    for (const link of this.#links) link.goDeaf()
+  }
+
+  heal(): void {
+    this.#switches.deaf = false
+  }
+
+  resetAll(): void {
+    for (const link of this.#links) link.reset()
+  }
+
+  delay(ms: number): void {
+    this.#switches.delayMs = ms
+  }
+
+  async stop(): Promise<void> {
+    const closed = once(this.#listener, 'close')
+    this.#listener.close()
+    this.resetAll()
+    await closed
+  }
+
+  #accept(client: Socket): void {
+    this.#switches.connections++
+    const link = new Link(client, connect(this.#serverPort, '127.0.0.1'), this.#switches)
+    this.#links.add(link)
+    client.once('close', () => this.#links.delete(link))
+  }
+}
+
+/** One connection: the client's socket and ours to the server. */
+class Link {
+  readonly #client: Socket
+  readonly #server: Socket
+  readonly #switches: Switches
+  readonly #reader = new RequestReader()
+  #deaf: boolean
+  #cut = false
+  #lastToServer = Promise.resolve()
+  #lastToClient = Promise.resolve()
+
+  constructor(client: Socket, server: Socket, switches: Switches) {
+    this.#client = client
+    this.#server = server
+    this.#switches = switches
+    this.#deaf = switches.deaf
+    client.setNoDelay(true)
+    server.setNoDelay(true)
+    client.on('data', (chunk) => this.#fromClient(chunk))
+    server.on('data', (chunk) => this.#fromServer(chunk))
+    // A deaf connection hears no end of the server's side either.
+    server.on('close', () => this.#deaf || client.destroy())
+    client.on('close', () => server.destroy())
+    for (const socket of [client, server]) socket.on('error', () => {}) // `close` follows
+  }
+
+  goDeaf(): void {
+    this.#deaf = true
+  }
+
+  reset(): void {
+    this.#client.resetAndDestroy()
+  }
+
+  #fromClient(chunk: Buffer): void {
+    for (const request of this.#reader.read(chunk)) {
+      if (this.#deaf || this.#cut) return
+      this.#request(request)
+    }
+  }
+
+  #request(request: Buffer): void {
+    const fault = this.#takeFault(request)
+    if (fault === 'drop') {
+      this.#cut = true
+      this.#lastToServer = this.#lastToServer.then(() => void this.#client.destroy())
+      return
+    }
+    this.#toServer(request)
+    if (fault === 'cut') this.#cutAfterwards()
+  }
+
+  #takeFault(request: Buffer): Fault | undefined {
+    const { fault } = this.#switches
+    if (fault === undefined || fault.left === 0 || !fault.matching.test(request.toString('latin1')))
+      return undefined
+    fault.left--
+    return fault.kind
+  }
+
+  /** Our end of stream tells the server to close once it has carried out all it got; then the client is told. */
+  #cutAfterwards(): void {
+    this.#cut = true
+    this.#lastToServer = this.#lastToServer.then(() => void this.#server.end())
+  }
+
+  #toServer(data: Buffer): void {
+    this.#lastToServer = this.#pass(this.#lastToServer, () => {
+      this.#switches.bytesToServer += data.length
+      this.#server.write(data)
+    })
+  }
+
+  #fromServer(chunk: Buffer): void {
+    this.#lastToClient = this.#pass(this.#lastToClient, () => {
+      if (this.#deaf || this.#cut) return
+      this.#switches.bytesToClient += chunk.length
+      this.#client.write(chunk)
+    })
+  }
+
+  /** In order, after the delay that is set now. */
+  async #pass(before: Promise<void>, send: () => void): Promise<void> {
+    const { delayMs } = this.#switches
+    const delayed = delayMs > 0 ? new Promise<void>((resolve) => setTimeout(resolve, delayMs)) : undefined
+    await before
+    await delayed
+    send()
+  }
+}

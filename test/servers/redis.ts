@@ -1,0 +1,183 @@
+// Real servers for tests: on a free loopback port, in a temporary directory, gone when the test run is.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { guardAgainstOurEnd, noLongerGuard } from './guard.ts'
+import { freePort } from './ports.ts'
+
+export interface RedisOptions {
+  /** More options of redis-server: `['--maxmemory', '4mb']`. */
+  args?: readonly string[]
+  /** What its configuration file says at first. */
+  config?: string
+  /** Where its files go; kept when it stops. Without it: a temporary directory. */
+  dir?: string
+  /** Keeps an append-only file with this fsync policy. Without it nothing is kept. */
+  aof?: 'always' | 'everysec' | 'no'
+  port?: number
+}
+
+export interface RedisServer {
+  readonly port: number
+  readonly url: string
+  /** Of the process that runs now; changes with `restart`. */
+  readonly pid: number
+  readonly dir: string
+  /** Shuts down in good order and removes the temporary directory. */
+  stop(): Promise<void>
+  /** kill -9. The files stay, for `restart`. */
+  kill(): Promise<void>
+  /** Starts it again on the same port and files, after a shutdown in good order if it still runs. */
+  restart(): Promise<void>
+}
+
+/** Starts a server and resolves once it answers. */
+export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
+  for (let attempt = 1; ; attempt++) {
+    const server = new Server(options, options.port ?? (await freePort()))
+    try {
+      await server.start()
+      return server
+    } catch (error) {
+      await server.stop()
+      // Someone else may have taken the free port in the meantime.
+      const another = options.port === undefined && String(error).includes('Address already in use')
+      if (!another || attempt === 5) throw error
+    }
+  }
+}
+
+class Server implements RedisServer {
+  readonly port: number
+  readonly dir: string
+  readonly #options: RedisOptions
+  #process: ChildProcess | undefined
+
+  constructor(options: RedisOptions, port: number) {
+    this.#options = options
+    this.port = port
+    this.dir = options.dir ?? temporaryDirectory()
+    // A configuration file, if an empty one, lets CONFIG REWRITE work, which Sentinel needs.
+    const file = join(this.dir, 'redis.conf')
+    if (!existsSync(file)) writeFileSync(file, options.config ?? '')
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`
+  }
+
+  get pid(): number {
+    if (this.#process?.pid === undefined) throw new Error(`the server on port ${this.port} does not run`)
+    return this.#process.pid
+  }
+
+  async start(): Promise<void> {
+    const started = spawn(serverCommand(), ['redis.conf', ...this.#arguments()], {
+      cwd: this.dir,
+      stdio: 'ignore',
+    })
+    started.unref()
+    await once(started, 'spawn')
+    this.#process = started
+    guardAgainstOurEnd('server', this.pid)
+    while (!(await answers(this.port))) {
+      if (hasEnded(started)) throw new Error(`redis-server did not start: ${this.#lastLogLines()}`)
+      await sleep(5)
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#shutDown()
+    if (this.#options.dir !== undefined) return
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 })
+    noLongerGuard('directory', this.dir)
+  }
+
+  kill(): Promise<void> {
+    return this.#end('SIGKILL')
+  }
+
+  async restart(): Promise<void> {
+    await this.#shutDown()
+    await this.start()
+  }
+
+  async #shutDown(): Promise<void> {
+    const impatience = setTimeout(() => this.#process?.kill('SIGKILL'), 2000)
+    await this.#end('SIGTERM')
+    clearTimeout(impatience)
+  }
+
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const running = this.#process
+    if (running?.pid === undefined) return
+    if (!hasEnded(running)) {
+      running.ref() // or this process may end before it
+      const exit = once(running, 'exit')
+      running.kill(signal)
+      running.kill('SIGCONT') // a test may have paused it
+      await exit
+    }
+    noLongerGuard('server', running.pid)
+    this.#process = undefined
+  }
+
+  #arguments(): string[] {
+    const { aof, args = [] } = this.#options
+    const durability =
+      aof === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--appendfsync', aof]
+    const place = [
+      '--port',
+      String(this.port),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      this.dir,
+      '--logfile',
+      'redis.log',
+    ]
+    // A new replica gets its data at once; by default the primary waits five seconds for more of them.
+    return [...place, '--save', '', '--repl-diskless-sync-delay', '0', ...durability, ...args]
+  }
+
+  #lastLogLines(): string {
+    const file = join(this.dir, 'redis.log')
+    return existsSync(file) ? readFileSync(file, 'utf8').slice(-1000) : 'it wrote no log'
+  }
+}
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'perilune-redis-'))
+  guardAgainstOurEnd('directory', directory)
+  return directory
+}
+
+function serverCommand(): string {
+  const directories = (process.env['PATH'] ?? '').split(':')
+  const found = ['redis-server', 'valkey-server'].find((name) =>
+    directories.some((directory) => existsSync(join(directory, name))),
+  )
+  if (found === undefined) throw new Error('the tests need redis-server or valkey-server on PATH')
+  return found
+}
+
+function hasEnded(process: ChildProcess): boolean {
+  return process.exitCode !== null || process.signalCode !== null
+}
+
+/** Any answer will do, NOAUTH too, except that it is still loading its data. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
+    socket.once('data', (data) => {
+      resolve(!data.toString().startsWith('-LOADING'))
+      socket.destroy()
+    })
+    socket.once('error', () => resolve(false))
+    socket.once('close', () => resolve(false))
+  })
+}

@@ -1,0 +1,37 @@
+import type { RedisCall } from './redis-calls.ts'
+
+/** What a client needs to connect, to learn the slots of a cluster, to load scripts and to wait. */
+const CONNECTION = [
+  'auth',
+  'client|id',
+  'client|setname',
+  'cluster|nodes',
+  'cluster|shards',
+  'cluster|slots',
+  'eval',
+  'evalsha',
+  'hello',
+  'info',
+  'ping',
+  'quit',
+  'readonly',
+  'script|load',
+  'select',
+  'ssubscribe',
+  'subscribe',
+  'sunsubscribe',
+  'unsubscribe',
+  'wait',
+]
+
+/** The commands of many calls in lower case, sorted, each once. */
+export function commandNames(calls: readonly RedisCall[]): string[] {
+  return [...new Set(calls.map(({ name }) => name.toLowerCase()))].toSorted()
+}
+
+/** The ACL rule of a user that only uses one structure; its password is not part of it. */
+export function aclRule(structure: string, commands: readonly string[]): string {
+  const unit = `<namespace>:{${structure}:*`
+  const allowed = [...new Set([...CONNECTION, ...commands])].toSorted().map((name) => `+${name}`)
+  return ['resetkeys', 'resetchannels', `~${unit}`, `&${unit}`, '-@all', ...allowed].join(' ')
+}

@@ -1,0 +1,63 @@
+import type { ForNumericStatement } from 'luaparse'
+import type { DeclaredArgument, DeclaredKey } from './declarations.ts'
+import type { Refuse } from './head.ts'
+import { locate } from './include.ts'
+import { type Binding, lineOf } from './scope.ts'
+import type { Script } from './script.ts'
+
+/** Keys and arguments are used, keep their meaning, and groups are walked by their size. */
+export function checkDeclarations(script: Script, refuse: Refuse): void {
+  const { keys, arguments: args } = script.declarations
+  for (const key of keys) {
+    checkUsed(key, 'key', script, refuse)
+    checkConstant(key, script, refuse)
+  }
+  for (const argument of args) {
+    checkUsed(argument, 'argument', script, refuse)
+    if (argument.fields) checkSteps(argument, argument.fields.length, script, refuse)
+  }
+}
+
+function checkUsed(
+  declared: DeclaredKey | DeclaredArgument,
+  what: string,
+  script: Script,
+  refuse: Refuse,
+): void {
+  for (const name of [declared.name, declared.start]) {
+    if (name === undefined) continue
+    if (bindingAt(script, name, declared.line)?.reads.length === 0)
+      refuse(declared.line, `the ${what} ${name} is never used`)
+  }
+}
+
+/** Parameters may carry the name of a key: a function is read by itself. */
+function checkConstant(key: DeclaredKey, { names, built, file, ...script }: Script, refuse: Refuse): void {
+  for (const write of bindingAt({ names, ...script }, key.name, key.line)?.writes ?? []) {
+    refuse(lineOf(write), `the key ${key.name} may not be set anew`)
+  }
+  for (const { name, line, kind } of names.bindings) {
+    const own = locate(built.lines, line).file === file
+    if (own && kind !== 'parameter' && name === key.name && line !== key.line) {
+      refuse(line, `the key ${name} may not be hidden by another local`)
+    }
+  }
+}
+
+function checkSteps(argument: DeclaredArgument, size: number, script: Script, refuse: Refuse): void {
+  const binding = bindingAt(script, argument.name, argument.line)
+  for (const node of script.names.nodes) {
+    if (node.type !== 'ForNumericStatement' || !endsWith(node, binding, script)) continue
+    const step = node.step === null ? 1 : node.step.type === 'NumericLiteral' ? node.step.value : null
+    if (step !== size)
+      refuse(lineOf(node), `${argument.name} comes in groups of ${size}: the step must be ${size}`)
+  }
+}
+
+function endsWith({ end }: ForNumericStatement, binding: Binding | null, { names }: Script): boolean {
+  return end.type === 'UnaryExpression' && end.operator === '#' && names.bindingOf(end.argument) === binding
+}
+
+function bindingAt({ names }: Pick<Script, 'names'>, name: string, line: number): Binding | null {
+  return names.bindings.find((binding) => binding.name === name && binding.line === line) ?? null
+}

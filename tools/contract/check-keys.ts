@@ -1,0 +1,183 @@
+// Every key that a script touches is declared: on a cluster a key that the client did not name may
+// live on another node. What stands where a command takes a key is traced back to a declaration,
+// through parameters to every call of the function, until nothing new is found.
+
+import type { Expression, ForGenericStatement, Node } from 'luaparse'
+import type { Refuse } from './head.ts'
+import { keyPlaces } from './key-places.ts'
+import { redisCalls } from './redis-calls.ts'
+import { argumentsOf, type Binding, lineOf } from './scope.ts'
+import type { Script } from './script.ts'
+import { safeUses } from './table-uses.ts'
+
+export function checkKeys(script: Script, refuse: Refuse): void {
+  if (!script.declarations.sound) return
+  const tracer = new Tracer(script, refuse)
+  for (const call of redisCalls(script.names)) {
+    const places = keyPlaces(call)
+    if ('unclear' in places) refuse(lineOf(call.node), places.unclear)
+    else for (const key of places.keys) tracer.demandKey(key, call.name, call.command.keys)
+  }
+  tracer.checkTables()
+}
+
+type Wanted = 'key' | 'keys'
+
+class Tracer {
+  readonly #script: Script
+  readonly #refuse: Refuse
+  /** Bindings that were followed already, and as what. */
+  readonly #followed = new Map<Binding, Wanted>()
+  readonly #loops: Map<Node, ForGenericStatement>
+  readonly #callees: ReadonlySet<Node>
+  readonly #scalar: ReadonlySet<string>
+  readonly #repeated: ReadonlySet<string>
+
+  constructor(script: Script, refuse: Refuse) {
+    this.#script = script
+    this.#refuse = refuse
+    const { keys } = script.declarations
+    this.#scalar = new Set(
+      keys.flatMap(({ name, line, start }) => (start === undefined ? `${line} ${name}` : [])),
+    )
+    this.#repeated = new Set(
+      keys.flatMap(({ name, line, start }) => (start === undefined ? [] : `${line} ${name}`)),
+    )
+    this.#callees = new Set(script.names.calls.map(({ base }) => base))
+    this.#loops = new Map(
+      script.names.nodes.flatMap((node) =>
+        node.type === 'ForGenericStatement' ? node.variables.map((name) => [name, node] as const) : [],
+      ),
+    )
+  }
+
+  /** `taker` is the command or the function that takes the key. */
+  demandKey(key: Expression, taker: string, places?: unknown): void {
+    const many = unpacked(key, places)
+    if (many) return this.#demandKeys(many, taker)
+    if (key.type === 'IndexExpression') return this.#demandKeys(key.base, taker)
+    const binding = this.#script.names.bindingOf(key)
+    if (!binding || !this.#isKey(binding, taker)) this.#refuseValue(key, taker)
+  }
+
+  /** Tables of keys may not change under way, or what was proven of them would not hold. */
+  checkTables(): void {
+    const safe = safeUses(this.#script.names, (parameter) => this.#followed.get(parameter) === 'keys')
+    for (const [binding, wanted] of this.#followed) {
+      const odd = wanted === 'keys' ? binding.reads.find((use) => !safe.has(use)) : undefined
+      if (odd)
+        this.#refuse(
+          lineOf(odd),
+          `${binding.name} holds keys: it may be indexed, counted, looped over, no more`,
+        )
+    }
+  }
+
+  #isKey(binding: Binding, taker: string): boolean {
+    if (binding.writes.length > 0) return false
+    if (this.#scalar.has(`${binding.line} ${binding.name}`)) return true
+    if (binding.kind === 'parameter') return this.#followParameter(binding, 'key')
+    const { init } = binding
+    if (init?.type === 'IndexExpression') {
+      this.#follow(binding, 'key', () => this.demandKey(init, taker))
+      return true
+    }
+    return binding.kind === 'loop' && this.#followLoop(binding, taker)
+  }
+
+  #demandKeys(table: Expression, taker: string): void {
+    if (table.type === 'TableConstructorExpression') return this.#demandItems(table, taker)
+    const binding = this.#script.names.bindingOf(table)
+    if (isKeys(table) && !binding) return // refused already, for where it stands
+    if (!binding || !this.#isTable(binding, taker)) this.#refuseValue(table, taker)
+  }
+
+  #isTable(binding: Binding, taker: string): boolean {
+    if (binding.writes.length > 0) return false
+    if (this.#repeated.has(`${binding.line} ${binding.name}`)) {
+      this.#follow(binding, 'keys', () => {})
+      return true
+    }
+    if (binding.kind === 'parameter') return this.#followParameter(binding, 'keys')
+    const { init } = binding
+    if (init?.type !== 'TableConstructorExpression') return false
+    this.#follow(binding, 'keys', () => this.#demandItems(init, taker))
+    return true
+  }
+
+  #demandItems(table: Expression, taker: string): void {
+    if (table.type !== 'TableConstructorExpression') return
+    for (const field of table.fields) {
+      if (field.type === 'TableValue') this.demandKey(field.value, taker)
+      else this.#refuse(lineOf(field), `${taker} takes a key here: a table of keys is a plain list`)
+    }
+  }
+
+  #followParameter(binding: Binding, wanted: Wanted): boolean {
+    const { place } = binding
+    const owner = place && this.#script.names.ownerOf(place.fn)
+    if (!place || !owner || owner.writes.length > 0) return false
+    this.#follow(binding, wanted, () => {
+      for (const use of owner.reads) this.#demandFromCaller(use, owner, place.index, wanted)
+    })
+    return true
+  }
+
+  #demandFromCaller(use: Node, owner: Binding, index: number, wanted: Wanted): void {
+    const call = this.#callees.has(use)
+      ? this.#script.names.calls.find(({ base }) => base === use)
+      : undefined
+    if (!call)
+      return this.#refuse(lineOf(use), `${owner.name} takes keys, so it may only be called, not passed on`)
+    const value = argumentsOf(call)[index]
+    if (!value)
+      this.#refuse(lineOf(call), `${owner.name} takes a key as argument ${index + 1}, which is missing`)
+    else if (wanted === 'key') this.demandKey(value, owner.name)
+    else this.#demandKeys(value, owner.name)
+  }
+
+  #followLoop(binding: Binding, taker: string): boolean {
+    const loop = [...this.#loops].find(([name]) => this.#script.names.bindingOf(name) === binding)?.[1]
+    const table = loop && loop.variables[1]?.name === binding.name ? looped(loop) : null
+    if (!table) return false
+    this.#follow(binding, 'key', () => this.#demandKeys(table, taker))
+    return true
+  }
+
+  #follow(binding: Binding, wanted: Wanted, onward: () => void): void {
+    if (this.#followed.get(binding) === wanted) return
+    this.#followed.set(binding, wanted)
+    onward()
+  }
+
+  #refuseValue(value: Expression, taker: string): void {
+    this.#refuse(lineOf(value), `${taker} takes a key here, and ${shown(value)} is not a declared key`)
+  }
+}
+
+/** The table in `unpack(table, …)`, where a command takes any number of keys. */
+function unpacked(key: Expression, places: unknown): Expression | null {
+  const variadic = typeof places === 'object' && places !== null && 'last' in places && places.last === -1
+  if (!variadic || ('step' in places && places.step !== 1)) return null
+  return callOf('unpack', key)
+}
+
+function looped(loop: ForGenericStatement): Expression | null {
+  const [iterator] = loop.iterators
+  return iterator ? callOf('ipairs', iterator) : null
+}
+
+function callOf(name: string, value: Expression): Expression | null {
+  const called =
+    value.type === 'CallExpression' && value.base.type === 'Identifier' && value.base.name === name
+  return called ? (value.arguments[0] ?? null) : null
+}
+
+function shown(value: Expression): string {
+  if (value.type === 'Identifier') return value.name
+  return value.type === 'StringLiteral' ? value.raw : 'this value'
+}
+
+function isKeys(value: Expression): boolean {
+  return value.type === 'Identifier' && value.name === 'KEYS'
+}

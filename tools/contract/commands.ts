@@ -1,0 +1,149 @@
+// The commands that a script may call: where their keys stand, whether they write, and the first
+// version that knows them. A command that is missing here is refused; adding one is adding a line.
+
+/** The oldest server that Perilune runs on; older versions are not told apart. */
+export const OLDEST_SERVER = '6.2.0'
+
+/** Positions count from 1, the command itself being 0; a last of -1 is the last argument. */
+export interface KeyRange {
+  readonly first: number
+  readonly last: number
+  readonly step: number
+}
+
+/** Keys counted by an argument (`numkeys`), with one more key before it where `also` says so. */
+export interface CountedKeys {
+  readonly count: number
+  readonly also?: number
+}
+
+export type KeyPlaces = KeyRange | CountedKeys | 'after STREAMS' | 'none'
+
+export interface Command {
+  readonly keys: KeyPlaces
+  /** True also for what a read-only call may not do for another reason, such as PUBLISH. */
+  readonly writes: boolean
+  readonly since: string
+  /** Option words that came later than the command. */
+  readonly options: Readonly<Record<string, string>>
+}
+
+interface Group {
+  readonly names: string
+  readonly keys: KeyPlaces
+  readonly writes?: true
+  readonly since?: string
+  readonly options?: Readonly<Record<string, string>>
+}
+
+const ONE: KeyRange = { first: 1, last: 1, step: 1 }
+const TWO: KeyRange = { first: 1, last: 2, step: 1 }
+const ALL: KeyRange = { first: 1, last: -1, step: 1 }
+const SECOND: KeyRange = { first: 2, last: 2, step: 1 }
+
+const GROUPS: readonly Group[] = [
+  // Keys of any kind
+  { names: 'EXISTS TOUCH', keys: ALL },
+  { names: 'TTL PTTL TYPE DUMP', keys: ONE },
+  { names: 'EXPIRETIME PEXPIRETIME', keys: ONE, since: '7.0.0' },
+  { names: 'OBJECT MEMORY', keys: SECOND },
+  { names: 'DEL UNLINK', keys: ALL, writes: true },
+  { names: 'PERSIST RESTORE', keys: ONE, writes: true },
+  { names: 'RENAME RENAMENX', keys: TWO, writes: true },
+  { names: 'COPY', keys: TWO, writes: true, since: '6.2.0' },
+  {
+    names: 'EXPIRE PEXPIRE EXPIREAT PEXPIREAT',
+    keys: ONE,
+    writes: true,
+    options: { NX: '7.0.0', XX: '7.0.0', GT: '7.0.0', LT: '7.0.0' },
+  },
+  // Strings
+  { names: 'GET STRLEN GETRANGE GETBIT', keys: ONE },
+  { names: 'BITCOUNT BITPOS', keys: ONE, options: { BYTE: '7.0.0', BIT: '7.0.0' } },
+  { names: 'BITFIELD_RO', keys: ONE, since: '6.2.0' },
+  { names: 'MGET', keys: ALL },
+  { names: 'SETNX SETEX PSETEX INCR INCRBY INCRBYFLOAT DECR DECRBY APPEND', keys: ONE, writes: true },
+  { names: 'SETRANGE GETSET SETBIT BITFIELD', keys: ONE, writes: true },
+  { names: 'SET', keys: ONE, writes: true, options: { GET: '6.2.0', EXAT: '6.2.0', PXAT: '6.2.0' } },
+  { names: 'GETDEL GETEX', keys: ONE, writes: true, since: '6.2.0' },
+  { names: 'MSET MSETNX', keys: { first: 1, last: -1, step: 2 }, writes: true },
+  { names: 'BITOP', keys: { first: 2, last: -1, step: 1 }, writes: true },
+  { names: 'LCS', keys: TWO, since: '7.0.0' },
+  // Hashes
+  { names: 'HGET HMGET HGETALL HEXISTS HLEN HKEYS HVALS HSTRLEN', keys: ONE },
+  { names: 'HSCAN', keys: ONE, options: { NOVALUES: '7.4.0' } },
+  { names: 'HRANDFIELD', keys: ONE, since: '6.2.0' },
+  { names: 'HSET HSETNX HMSET HDEL HINCRBY HINCRBYFLOAT', keys: ONE, writes: true },
+  { names: 'HTTL HPTTL HEXPIRETIME HPEXPIRETIME', keys: ONE, since: '7.4.0' },
+  { names: 'HEXPIRE HPEXPIRE HEXPIREAT HPEXPIREAT HPERSIST', keys: ONE, writes: true, since: '7.4.0' },
+  // Lists
+  { names: 'LINDEX LLEN LRANGE LPOS', keys: ONE },
+  { names: 'LPUSH RPUSH LPUSHX RPUSHX LINSERT LSET LREM LTRIM', keys: ONE, writes: true },
+  { names: 'LPOP RPOP', keys: ONE, writes: true },
+  { names: 'RPOPLPUSH', keys: TWO, writes: true },
+  { names: 'LMOVE', keys: TWO, writes: true, since: '6.2.0' },
+  { names: 'LMPOP', keys: { count: 1 }, writes: true, since: '7.0.0' },
+  // Sets
+  { names: 'SCARD SISMEMBER SMEMBERS SRANDMEMBER SSCAN', keys: ONE },
+  { names: 'SMISMEMBER', keys: ONE, since: '6.2.0' },
+  { names: 'SDIFF SINTER SUNION', keys: ALL },
+  { names: 'SINTERCARD', keys: { count: 1 }, since: '7.0.0' },
+  { names: 'SADD SREM SPOP', keys: ONE, writes: true },
+  { names: 'SMOVE', keys: TWO, writes: true },
+  { names: 'SDIFFSTORE SINTERSTORE SUNIONSTORE', keys: ALL, writes: true },
+  // Sorted sets
+  { names: 'ZCARD ZCOUNT ZLEXCOUNT ZSCORE ZSCAN', keys: ONE },
+  { names: 'ZRANK ZREVRANK', keys: ONE, options: { WITHSCORE: '7.2.0' } },
+  { names: 'ZRANGEBYSCORE ZRANGEBYLEX ZREVRANGE ZREVRANGEBYSCORE ZREVRANGEBYLEX', keys: ONE },
+  { names: 'ZRANGE', keys: ONE, options: { BYSCORE: '6.2.0', BYLEX: '6.2.0', REV: '6.2.0', LIMIT: '6.2.0' } },
+  { names: 'ZMSCORE ZRANDMEMBER', keys: ONE, since: '6.2.0' },
+  { names: 'ZDIFF ZINTER ZUNION', keys: { count: 1 }, since: '6.2.0' },
+  { names: 'ZINTERCARD', keys: { count: 1 }, since: '7.0.0' },
+  { names: 'ZADD', keys: ONE, writes: true, options: { GT: '6.2.0', LT: '6.2.0' } },
+  { names: 'ZINCRBY ZREM ZREMRANGEBYRANK ZREMRANGEBYSCORE ZREMRANGEBYLEX', keys: ONE, writes: true },
+  { names: 'ZPOPMIN ZPOPMAX', keys: ONE, writes: true },
+  { names: 'ZMPOP', keys: { count: 1 }, writes: true, since: '7.0.0' },
+  { names: 'ZRANGESTORE', keys: TWO, writes: true, since: '6.2.0' },
+  { names: 'ZUNIONSTORE ZINTERSTORE', keys: { count: 2, also: 1 }, writes: true },
+  { names: 'ZDIFFSTORE', keys: { count: 2, also: 1 }, writes: true, since: '6.2.0' },
+  // Streams
+  { names: 'XLEN XRANGE XREVRANGE XPENDING', keys: ONE },
+  { names: 'XINFO', keys: SECOND },
+  { names: 'XREAD', keys: 'after STREAMS' },
+  {
+    names: 'XADD',
+    keys: ONE,
+    writes: true,
+    options: { MINID: '6.2.0', NOMKSTREAM: '6.2.0', LIMIT: '6.2.0' },
+  },
+  { names: 'XTRIM', keys: ONE, writes: true, options: { MINID: '6.2.0', LIMIT: '6.2.0' } },
+  { names: 'XDEL XACK XCLAIM', keys: ONE, writes: true },
+  { names: 'XSETID', keys: ONE, writes: true, options: { ENTRIESADDED: '7.0.0', MAXDELETEDID: '7.0.0' } },
+  { names: 'XAUTOCLAIM', keys: ONE, writes: true, since: '6.2.0' },
+  { names: 'XGROUP', keys: SECOND, writes: true, options: { ENTRIESREAD: '7.0.0' } },
+  { names: 'XREADGROUP', keys: 'after STREAMS', writes: true },
+  // Estimates
+  { names: 'PFCOUNT', keys: ALL },
+  { names: 'PFADD', keys: ONE, writes: true },
+  { names: 'PFMERGE', keys: ALL, writes: true },
+  // No key
+  { names: 'TIME', keys: 'none' },
+  { names: 'PUBLISH', keys: 'none', writes: true },
+  { names: 'SPUBLISH', keys: 'none', writes: true, since: '7.0.0' },
+]
+
+const COMMANDS: ReadonlyMap<string, Command> = new Map(
+  GROUPS.flatMap(({ names, keys, writes = false, since = OLDEST_SERVER, options = {} }) =>
+    names.split(' ').map((name) => [name, { keys, writes, since, options }] as const),
+  ),
+)
+
+/** What is known of a command; null when scripts may not call it. */
+export function command(name: string): Command | null {
+  return COMMANDS.get(name) ?? null
+}
+
+/** The later of two versions such as `6.2.0`. */
+export function later(a: string, b: string): string {
+  return a.localeCompare(b, 'en', { numeric: true }) < 0 ? b : a
+}

@@ -1,0 +1,101 @@
+// Compiles a tree of Lua operations into the contract. Nothing is written here.
+
+import { createHash } from 'node:crypto'
+import { aclRule, commandNames } from './acl.ts'
+import { checkAnswers } from './check-answers.ts'
+import { checkCalls } from './check-calls.ts'
+import { checkDeclarations } from './check-declarations.ts'
+import { checkGlobals } from './check-globals.ts'
+import { checkKeys } from './check-keys.ts'
+import { checkStructures } from './check-structures.ts'
+import { later, OLDEST_SERVER } from './commands.ts'
+import type { Contract, KeyDeclaration, OperationContract, StructureContract } from './contract.ts'
+import { linesOf, splice } from './include.ts'
+import { ContractError, inOrder, type Problem } from './problem.ts'
+import { type RedisCall, redisCalls } from './redis-calls.ts'
+import { literal } from './scope.ts'
+import { readScript, refuseInto, type Script } from './script.ts'
+import { readTree, type Tree } from './tree.ts'
+
+const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations]
+
+/** The contract of the Lua files below `root`. Throws a ContractError with every problem found. */
+export function compileTree(root: string, version = '0.0.0'): Contract {
+  const tree = readTree(root)
+  const problems = [...tree.problems]
+  const scripts = readScripts(tree, problems)
+  checkStructures(scripts, problems)
+  if (problems.length > 0) throw new ContractError(inOrder(problems))
+  return {
+    format: 1,
+    version,
+    clock: clockOf(tree),
+    structures: structuresOf(scripts),
+    operations: Object.fromEntries(scripts.map((script) => [script.name, operationOf(script)])),
+  }
+}
+
+function readScripts(tree: Tree, problems: Problem[]): Script[] {
+  return tree.operations.flatMap(({ text, ...source }) => {
+    const built = splice(source.file, text, tree.fragment)
+    const script = readScript(source, built, problems)
+    if (!script) return []
+    for (const check of CHECKS) check(script, refuseInto(problems, built))
+    return [script]
+  })
+}
+
+function clockOf(tree: Tree): string | null {
+  const clock = tree.fragment('shared/clock')
+  return clock && linesOf(clock.text).join('\n')
+}
+
+function structuresOf(scripts: readonly Script[]): Record<string, StructureContract> {
+  const names = [...new Set(scripts.map(({ structure }) => structure))]
+  return Object.fromEntries(names.map((name) => [name, structureOf(name, scripts)]))
+}
+
+function structureOf(name: string, scripts: readonly Script[]): StructureContract {
+  const own = scripts.filter(({ structure }) => structure === name)
+  const commands = commandNames(own.flatMap(({ names }) => redisCalls(names)))
+  return { since: own.map(sinceOf).reduce(later), commands, acl: aclRule(name, commands) }
+}
+
+function operationOf(script: Script): OperationContract {
+  const { structure, head, declarations, built } = script
+  return {
+    structure,
+    sha1: createHash('sha1').update(built.source).digest('hex'),
+    since: sinceOf(script),
+    reads: head.reads,
+    about: head.about,
+    cost: head.cost,
+    keys: declarations.keys.map(keyOf),
+    arguments: declarations.arguments.map(({ name, type, about, fields }) => ({
+      name,
+      type,
+      about,
+      ...(fields ? { fields } : {}),
+    })),
+    answers: Object.fromEntries([...head.answers].map(([word, { fields }]) => [word, fields ?? []])),
+    optional: script.optional,
+    lines: built.lines,
+    source: built.source,
+  }
+}
+
+function keyOf({ name, part, type, about, repeated }: KeyDeclaration): KeyDeclaration {
+  return { name, part, type, about, ...(repeated ? { repeated } : {}) }
+}
+
+function sinceOf({ names, optional }: Script): string {
+  const needed = redisCalls(names).filter(({ name }) => !optional.some(({ command }) => command === name))
+  return needed.map(sinceOfCall).reduce(later, OLDEST_SERVER)
+}
+
+function sinceOfCall({ command, args }: RedisCall): string {
+  const options = args
+    .map((argument) => command.options[literal(argument) ?? ''])
+    .filter((since) => since !== undefined)
+  return options.reduce(later, command.since)
+}

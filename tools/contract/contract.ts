@@ -1,0 +1,79 @@
+// The shape of lua/contract.json: all that a binding in any language needs to know.
+
+/** Where a run of built lines comes from: its first built line, the source file, the first line there. */
+export type LineRun = readonly [built: number, file: string, line: number]
+
+export type ScalarType = 'integer' | 'number' | 'big' | 'text' | 'bytes' | 'flag'
+
+export interface ScalarField {
+  readonly name: string
+  readonly type: ScalarType
+  readonly optional?: true
+}
+
+/** One flat Lua array of records; its length is a multiple of the number of fields. */
+export interface ListField {
+  readonly name: string
+  readonly type: 'list'
+  readonly optional?: true
+  readonly fields: readonly ScalarField[]
+}
+
+export type AnswerField = ScalarField | ListField
+
+export interface KeyDeclaration {
+  /** The Lua local. */
+  readonly name: string
+  /** The last part of the key in Redis. */
+  readonly part: string
+  readonly type: string
+  readonly about: string
+  /** The last key of a script may stand for any number of keys. */
+  readonly repeated?: true
+}
+
+export interface ArgumentDeclaration {
+  readonly name: string
+  readonly type: ScalarType | 'repeated'
+  readonly about: string
+  /** What one group of a repeated argument holds. */
+  readonly fields?: readonly ScalarField[]
+}
+
+export interface OptionalCommand {
+  readonly command: string
+  readonly reason: string
+}
+
+export interface OperationContract {
+  readonly structure: string
+  readonly sha1: string
+  /** The oldest server that knows every command which is not optional. */
+  readonly since: string
+  readonly reads: boolean
+  readonly about: string
+  readonly cost: string
+  readonly keys: readonly KeyDeclaration[]
+  readonly arguments: readonly ArgumentDeclaration[]
+  readonly answers: Readonly<Record<string, readonly AnswerField[]>>
+  readonly optional: readonly OptionalCommand[]
+  readonly lines: readonly LineRun[]
+  readonly source: string
+}
+
+export interface StructureContract {
+  readonly since: string
+  /** In lower case, sorted. */
+  readonly commands: readonly string[]
+  /** Least privilege for a user that only uses this structure under `<namespace>`. */
+  readonly acl: string
+}
+
+export interface Contract {
+  readonly format: 1
+  readonly version: string
+  /** The text of shared/clock as it stands in every script that tells the time; null without one. */
+  readonly clock: string | null
+  readonly structures: Readonly<Record<string, StructureContract>>
+  readonly operations: Readonly<Record<string, OperationContract>>
+}

@@ -1,0 +1,172 @@
+import type { ArgumentDeclaration, KeyDeclaration, ScalarField, ScalarType } from './contract.ts'
+import { scalarFields } from './fields.ts'
+import type { Refuse } from './head.ts'
+import { linesOf } from './include.ts'
+
+export interface DeclaredKey extends KeyDeclaration {
+  readonly line: number
+  /** The local that holds where the repeated keys begin. */
+  readonly start?: string
+}
+
+export interface DeclaredArgument extends ArgumentDeclaration {
+  readonly line: number
+  readonly start?: string
+}
+
+/** The block of declarations below a head. */
+export interface Declarations {
+  readonly keys: readonly DeclaredKey[]
+  readonly arguments: readonly DeclaredArgument[]
+  /** False when a line could not be read: what is traced back to the declarations then misleads. */
+  readonly sound: boolean
+  /** The first line after the block. */
+  readonly after: number
+}
+
+const LINE =
+  /^local\s+(?<names>[\w, ]+?)\s*=\s*(?<value>.*?)\s*--\s*(?<kind>[^:(]+?(?:\s*\(.*\))?)\s*:\s*(?<about>.+)$/
+const KINDS = new Map([
+  ['string', 'string'],
+  ['hash', 'hash'],
+  ['list', 'list'],
+  ['set', 'set'],
+  ['zset', 'zset'],
+  ['sorted set', 'zset'],
+  ['stream', 'stream'],
+])
+const SHAPES: readonly { readonly value: RegExp; readonly types: readonly ScalarType[] }[] = [
+  { value: /^tonumber\(ARGV\[(\d+)\]\)$/, types: ['integer', 'number'] },
+  { value: /^ARGV\[(\d+)\]$/, types: ['text', 'bytes'] },
+  { value: /^ARGV\[(\d+)\] == '1'$/, types: ['flag'] },
+]
+
+/** Reads the declarations that begin at line `first`; what it cannot read is refused. */
+export function readDeclarations(source: string, first: number, refuse: Refuse): Declarations {
+  const reader = new Reader(refuse)
+  const lines = linesOf(source)
+  let line = first
+  for (; line <= lines.length; line++) {
+    const text = lines[line - 1] ?? ''
+    if (text.trim() !== '' && !/^local\b.*\b(KEYS|ARGV)\b/.test(text)) break
+    if (text.trim() !== '') reader.read(text, line)
+  }
+  return { keys: reader.keys, arguments: reader.arguments, sound: reader.sound, after: line }
+}
+
+interface Parts {
+  readonly name: string
+  readonly start?: string
+  readonly value: string
+  readonly kind: string
+  readonly about: string
+  readonly line: number
+}
+
+class Reader {
+  readonly keys: DeclaredKey[] = []
+  readonly arguments: DeclaredArgument[] = []
+  sound = true
+  readonly #refuse: Refuse
+
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse
+  }
+
+  read(text: string, line: number): void {
+    try {
+      const parts = takeApart(text, line)
+      if (/\bKEYS\b/.test(parts.value)) this.#key(parts)
+      else this.arguments.push(this.#argument(parts))
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      this.sound = false
+      this.#refuse(line, error.message)
+    }
+  }
+
+  #key(parts: Parts): void {
+    if (this.arguments.length > 0) throw new SyntaxError('all keys are declared before the first argument')
+    this.#notAfterRepeated(this.keys.at(-1), 'key')
+    const kind = parts.kind.replace(/^repeated\s+/, '')
+    const repeated = kind !== parts.kind
+    const type = KINDS.get(kind)
+    if (type === undefined)
+      throw new SyntaxError(`"${kind}" is no kind of key: use ${[...KINDS.keys()].join(', ')}`)
+    this.#numbered(parts, 'KEYS', repeated ? /^KEYS, (\d+)$/ : /^KEYS\[(\d+)\]$/, this.keys.length + 1)
+    const { name, start, about, line } = parts
+    const part = name.replaceAll('_', '-')
+    this.keys.push({
+      name,
+      part,
+      type,
+      about,
+      line,
+      ...(repeated ? { repeated } : {}),
+      ...(start ? { start } : {}),
+    })
+  }
+
+  #argument(parts: Parts): DeclaredArgument {
+    this.#notAfterRepeated(this.arguments.at(-1), 'argument')
+    const { name, start, about, line } = parts
+    const next = this.arguments.length + 1
+    const fields = repeatedFields(parts.kind)
+    if (fields) {
+      this.#numbered(parts, 'ARGV', /^ARGV, (\d+)$/, next)
+      return { name, type: 'repeated', about, fields, line, ...(start ? { start } : {}) }
+    }
+    return { name, type: this.#scalar(parts, next), about, line }
+  }
+
+  #scalar(parts: Parts, next: number): ScalarType {
+    const shape = SHAPES.find(({ value }) => value.test(parts.value))
+    if (!shape) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
+    this.#numbered(parts, 'ARGV', shape.value, next)
+    const type = shape.types.find((candidate) => candidate === parts.kind)
+    if (!type)
+      throw new SyntaxError(
+        `"${parts.value}" is declared as ${shape.types.join(' or ')}, not as ${parts.kind}`,
+      )
+    return type
+  }
+
+  #numbered(parts: Parts, table: string, shape: RegExp, next: number): void {
+    const found = shape.exec(parts.value)?.[1]
+    if (found === undefined) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
+    const pair = parts.value.startsWith(`${table},`)
+    if (pair !== (parts.start !== undefined)) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
+    if (Number(found) !== next) throw new SyntaxError(`the next number of ${table} is ${next}, not ${found}`)
+  }
+
+  #notAfterRepeated(last: DeclaredKey | DeclaredArgument | undefined, what: string): void {
+    if (last?.start !== undefined)
+      throw new SyntaxError(`${last.name} is repeated, so no ${what} may follow it`)
+  }
+}
+
+const FORMS =
+  "write KEYS[1], ARGV[1], tonumber(ARGV[1]), ARGV[1] == '1', or local name, name_at = ARGV, 1 when repeated"
+
+function takeApart(text: string, line: number): Parts {
+  const { names, value, kind, about } = LINE.exec(text)?.groups ?? {}
+  if (names === undefined || value === undefined || kind === undefined || about === undefined) {
+    throw new SyntaxError('a declaration is one line: local name = KEYS[1]  -- kind: meaning')
+  }
+  const [name, start, ...rest] = names.split(',').map((one) => one.trim())
+  if (name === undefined || rest.length > 0 || !/^[a-z][a-z0-9_]*$/.test(name)) {
+    throw new SyntaxError(`${names} is not a name in lower case with underscores`)
+  }
+  return { name, ...(start === undefined ? {} : { start }), value, kind, about: about.trim(), line }
+}
+
+function repeatedFields(kind: string): ScalarField[] | null {
+  const inner = /^repeated\s*\((.*)\)$/.exec(kind)?.[1]
+  if (inner === undefined) return null
+  const fields = scalarFields(inner)
+  if (fields.length === 0)
+    throw new SyntaxError('a repeated argument names its fields: repeated (id:integer)')
+  const odd = fields.find(({ optional }) => optional)
+  if (odd) throw new SyntaxError(`the field ${odd.name} of a repeated argument cannot be null`)
+  return fields
+}

@@ -1,0 +1,74 @@
+import type { LineRun } from './contract.ts'
+import type { Problem } from './problem.ts'
+
+/** A script with its fragments spliced in. */
+export interface Built {
+  readonly source: string
+  readonly lines: readonly LineRun[]
+  readonly problems: readonly Problem[]
+}
+
+/** Text and display name of a fragment, or null when there is no such file. */
+export type ReadFragment = (name: string) => { readonly file: string; readonly text: string } | null
+
+const INCLUDE = /^-- @include\s+(\S+)\s*$/
+
+/** Splices every fragment where it is first named; each stands once in the script. */
+export function splice(file: string, text: string, read: ReadFragment): Built {
+  const splicer = new Splicer(read)
+  splicer.add(file, text, [])
+  return { source: `${splicer.out.join('\n')}\n`, lines: splicer.lines, problems: splicer.problems }
+}
+
+/** The source file and line that a line of the built script comes from. */
+export function locate(lines: readonly LineRun[], built: number): { file: string; line: number } {
+  const run = lines.findLast(([first]) => first <= built) ?? lines[0]
+  if (!run) throw new RangeError('a line map has at least one run')
+  return { file: run[1], line: run[2] + built - run[0] }
+}
+
+/** The lines of a file without the line break that ends it. */
+export function linesOf(text: string): string[] {
+  return text.replace(/\r?\n$/, '').split(/\r?\n/)
+}
+
+class Splicer {
+  readonly out: string[] = []
+  readonly lines: LineRun[] = []
+  readonly problems: Problem[] = []
+  readonly #read: ReadFragment
+  readonly #done = new Set<string>()
+
+  constructor(read: ReadFragment) {
+    this.#read = read
+  }
+
+  add(file: string, text: string, open: readonly string[]): void {
+    let startsRun = true
+    for (const [index, line] of linesOf(text).entries()) {
+      const name = INCLUDE.exec(line)?.[1]
+      if (name === undefined) {
+        if (startsRun) this.lines.push([this.out.length + 1, file, index + 1])
+        this.out.push(line)
+        startsRun = false
+      } else {
+        this.#include(name, { file, line: index + 1 }, open)
+        startsRun = true
+      }
+    }
+  }
+
+  #include(name: string, at: { file: string; line: number }, open: readonly string[]): void {
+    if (open.includes(name))
+      return this.#refuse(at, `includes go in a circle: ${[...open, name].join(' → ')}`)
+    if (this.#done.has(name)) return
+    this.#done.add(name)
+    const fragment = this.#read(name)
+    if (!fragment) return this.#refuse(at, `there is no fragment ${name}`)
+    this.add(fragment.file, fragment.text, [...open, name])
+  }
+
+  #refuse(at: { file: string; line: number }, message: string): void {
+    this.problems.push({ ...at, message })
+  }
+}

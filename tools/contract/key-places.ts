@@ -1,0 +1,42 @@
+import type { Expression } from 'luaparse'
+import type { RedisCall } from './redis-calls.ts'
+import { literal } from './scope.ts'
+
+/** The arguments of a call that must be keys, or why they cannot be found. */
+export type Places = { readonly keys: readonly Expression[] } | { readonly unclear: string }
+
+export function keyPlaces(call: RedisCall): Places {
+  const places = call.command.keys
+  if (places === 'none') return { keys: [] }
+  if (places === 'after STREAMS') return afterStreams(call)
+  if ('count' in places) return counted(call, places.count, places.also)
+  const last = places.last < 0 ? call.args.length : places.last
+  const keys: Expression[] = []
+  for (let place = places.first; place <= last; place += places.step) take(call, place, keys)
+  return keys.length === 0 ? { unclear: `${call.name} names no key` } : { keys }
+}
+
+function counted(call: RedisCall, count: number, also: number | undefined): Places {
+  const counter = call.args[count - 1]
+  if (counter?.type !== 'NumericLiteral')
+    return { unclear: `${call.name} needs its number of keys as a literal` }
+  const keys: Expression[] = []
+  if (also !== undefined) take(call, also, keys)
+  for (let place = count + 1; place <= count + counter.value; place++) take(call, place, keys)
+  const wanted = counter.value + (also === undefined ? 0 : 1)
+  return keys.length === wanted ? { keys } : { unclear: `${call.name} has fewer keys than it says` }
+}
+
+function afterStreams(call: RedisCall): Places {
+  const at = call.args.findIndex((argument) => literal(argument) === 'STREAMS')
+  const rest = call.args.slice(at + 1)
+  if (at < 0 || rest.length === 0 || rest.length % 2 !== 0) {
+    return { unclear: `${call.name} needs its streams written out after 'STREAMS'` }
+  }
+  return { keys: rest.slice(0, rest.length / 2) }
+}
+
+function take(call: RedisCall, place: number, keys: Expression[]): void {
+  const key = call.args[place - 1]
+  if (key) keys.push(key)
+}

@@ -1,0 +1,183 @@
+// Finds out what every name in a script stands for, by the scoping rules of Lua 5.1.
+
+import type * as Lua from 'luaparse'
+
+export interface Binding {
+  readonly name: string
+  readonly line: number
+  readonly kind: 'local' | 'parameter' | 'loop'
+  /** What a local statement sets it to, when one value belongs to it alone. */
+  readonly init: Lua.Expression | null
+  /** The function that it names. */
+  readonly fn: Lua.FunctionDeclaration | null
+  /** Of a parameter: its function and its place there, from 0. */
+  readonly place: { readonly fn: Lua.FunctionDeclaration; readonly index: number } | null
+  readonly reads: Lua.Identifier[]
+  readonly writes: Lua.Identifier[]
+}
+
+export type Call = Lua.CallExpression | Lua.StringCallExpression | Lua.TableCallExpression
+
+/** Everything the rules ask about a script. */
+export interface Names {
+  readonly bindings: readonly Binding[]
+  readonly globalReads: readonly Lua.Identifier[]
+  readonly globalWrites: readonly Lua.Identifier[]
+  /** Every node that stands for a value or a statement, in the order of the text. */
+  readonly nodes: readonly Lua.Node[]
+  readonly calls: readonly Call[]
+  /** What a name stands for; null for a global. */
+  bindingOf(node: Lua.Node | undefined): Binding | null
+  /** The local that names a function; null for one without a name. */
+  ownerOf(fn: Lua.FunctionDeclaration): Binding | null
+}
+
+export function lineOf(node: Lua.Node): number {
+  return node.loc?.start.line ?? 1
+}
+
+/** The text of a string literal without its quotes; null for anything else. */
+export function literal(node: Lua.Node | undefined): string | null {
+  return node?.type === 'StringLiteral' ? node.raw.replace(/^(\[=*\[|.)|(\]=*\]|.)$/gs, '') : null
+}
+
+export function argumentsOf(call: Call): readonly Lua.Expression[] {
+  if (call.type === 'CallExpression') return call.arguments
+  return [call.type === 'StringCallExpression' ? call.argument : call.arguments]
+}
+
+export function resolve(chunk: Lua.Chunk): Names {
+  const resolver = new Resolver()
+  resolver.block(chunk.body)
+  return resolver
+}
+
+type New = Partial<Pick<Binding, 'init' | 'fn' | 'place'>>
+
+class Resolver implements Names {
+  readonly bindings: Binding[] = []
+  readonly globalReads: Lua.Identifier[] = []
+  readonly globalWrites: Lua.Identifier[] = []
+  readonly nodes: Lua.Node[] = []
+  readonly calls: Call[] = []
+  readonly #resolved = new Map<Lua.Node, Binding>()
+  readonly #owners = new Map<Lua.FunctionDeclaration, Binding>()
+  readonly #scopes: Map<string, Binding>[] = []
+
+  bindingOf(node: Lua.Node | undefined): Binding | null {
+    return (node && this.#resolved.get(node)) ?? null
+  }
+
+  ownerOf(fn: Lua.FunctionDeclaration): Binding | null {
+    return this.#owners.get(fn) ?? null
+  }
+
+  block(body: readonly Lua.Node[], before?: () => void, after?: () => void): void {
+    this.#scopes.push(new Map())
+    before?.()
+    this.#all(body)
+    after?.()
+    this.#scopes.pop()
+  }
+
+  #all(nodes: readonly Lua.Node[]): void {
+    for (const node of nodes) this.#visit(node)
+  }
+
+  #visit(node: Lua.Node): void {
+    this.nodes.push(node)
+    if (isCall(node)) this.calls.push(node)
+    switch (node.type) {
+      case 'Identifier':
+        return this.#read(node)
+      case 'LocalStatement':
+        return this.#local(node)
+      case 'AssignmentStatement':
+        this.#all(node.init)
+        return node.variables.forEach((target) => this.#write(target))
+      case 'FunctionDeclaration':
+        return this.#function(node)
+      case 'ForNumericStatement':
+      case 'ForGenericStatement':
+        return this.#loop(node)
+      case 'RepeatStatement':
+        return this.block(node.body, undefined, () => this.#visit(node.condition))
+      default:
+        return this.#inside(node)
+    }
+  }
+
+  #inside(node: Lua.Node): void {
+    if (node.type === 'MemberExpression') return this.#visit(node.base)
+    if (node.type === 'TableKeyString') return this.#visit(node.value)
+    for (const [part, value] of Object.entries(node) as [string, unknown][]) {
+      const nodes = Array.isArray(value) ? value.filter(isNode) : [value].filter(isNode)
+      if (part === 'body') this.block(nodes)
+      else this.#all(nodes)
+    }
+  }
+
+  #read(name: Lua.Identifier): void {
+    const binding = this.#find(name.name)
+    if (!binding) return void this.globalReads.push(name)
+    binding.reads.push(name)
+    this.#resolved.set(name, binding)
+  }
+
+  #write(target: Lua.Node): void {
+    if (target.type !== 'Identifier') return this.#visit(target)
+    const binding = this.#find(target.name)
+    if (!binding) return void this.globalWrites.push(target)
+    binding.writes.push(target)
+    this.#resolved.set(target, binding)
+  }
+
+  #local({ variables, init }: Lua.LocalStatement): void {
+    this.#all(init)
+    for (const [index, name] of variables.entries()) {
+      const value = init[index] ?? null
+      const shared = value !== null && index === init.length - 1 && variables.length > init.length
+      const fn = value?.type === 'FunctionDeclaration' ? value : null
+      this.#declare(name, 'local', { init: shared ? null : value, fn })
+    }
+  }
+
+  #function(fn: Lua.FunctionDeclaration): void {
+    if (fn.identifier?.type === 'Identifier' && fn.isLocal) this.#declare(fn.identifier, 'local', { fn })
+    else if (fn.identifier) this.#write(fn.identifier)
+    this.block(fn.body, () => {
+      for (const [index, parameter] of fn.parameters.entries()) {
+        if (parameter.type === 'Identifier') this.#declare(parameter, 'parameter', { place: { fn, index } })
+      }
+    })
+  }
+
+  #loop(loop: Lua.ForNumericStatement | Lua.ForGenericStatement): void {
+    const numeric = loop.type === 'ForNumericStatement'
+    const heads = numeric ? [loop.start, loop.end, loop.step] : loop.iterators
+    this.#all(heads.filter((head) => head !== null))
+    const variables = numeric ? [loop.variable] : loop.variables
+    this.block(loop.body, () => variables.forEach((name) => this.#declare(name, 'loop', {})))
+  }
+
+  #declare(name: Lua.Identifier, kind: Binding['kind'], { init = null, fn = null, place = null }: New): void {
+    const line = lineOf(name)
+    const binding: Binding = { name: name.name, line, kind, init, fn, place, reads: [], writes: [] }
+    this.bindings.push(binding)
+    this.#resolved.set(name, binding)
+    if (fn) this.#owners.set(fn, binding)
+    this.#scopes.at(-1)?.set(name.name, binding)
+  }
+
+  #find(name: string): Binding | null {
+    return this.#scopes.findLast((scope) => scope.has(name))?.get(name) ?? null
+  }
+}
+
+function isCall(node: Lua.Node): node is Call {
+  return ['CallExpression', 'StringCallExpression', 'TableCallExpression'].includes(node.type)
+}
+
+function isNode(value: unknown): value is Lua.Node {
+  return typeof value === 'object' && value !== null && 'type' in value
+}

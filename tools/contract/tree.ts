@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import type { ReadFragment } from './include.ts'
+import type { Problem } from './problem.ts'
+import type { Source } from './script.ts'
+
+export interface SourceFile extends Source {
+  readonly text: string
+}
+
+/** The Lua files below a folder; `shared` holds the fragments, every other folder is a structure. */
+export interface Tree {
+  readonly operations: readonly SourceFile[]
+  readonly fragment: ReadFragment
+  readonly problems: readonly Problem[]
+}
+
+const KEBAB = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
+
+/** Words that cannot name a function in the generated code of a language we serve. */
+const RESERVED = new Set(
+  `and as assert async await break case catch class const continue debugger def default del delete do elif
+   else enum except export extends false finally for from function global if implements import in interface
+   is lambda let new nonlocal not null or package pass private protected public raise return static super
+   switch this throw true try typeof var void while with yield`.split(/\s+/),
+)
+
+/** Files are named from the folder on: `lua/feed/append.lua`. */
+export function readTree(root: string): Tree {
+  const shown = basename(resolve(root))
+  const operations = structuresOf(root).flatMap((structure) => operationsOf(root, structure))
+  const problems = operations.flatMap(({ name, file }) => misnamed(name, file))
+  return { operations, problems, fragment: readFragment }
+
+  function readFragment(name: string): { file: string; text: string } | null {
+    const path = join(root, `${name}.lua`)
+    if (!name.startsWith('shared/') || name.includes('..') || !existsSync(path)) return null
+    return { file: `${shown}/${name}.lua`, text: readFileSync(path, 'utf8') }
+  }
+}
+
+function structuresOf(root: string): string[] {
+  const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  return folders
+    .map(({ name }) => name)
+    .filter((name) => name !== 'shared')
+    .toSorted()
+}
+
+function operationsOf(root: string, structure: string): SourceFile[] {
+  const files = readdirSync(join(root, structure)).filter((file) => file.endsWith('.lua'))
+  return files.toSorted().map((file) => ({
+    name: `${structure}/${file.slice(0, -'.lua'.length)}`,
+    structure,
+    file: `${basename(resolve(root))}/${structure}/${file}`,
+    text: readFileSync(join(root, structure, file), 'utf8'),
+  }))
+}
+
+function misnamed(name: string, file: string): Problem[] {
+  const odd = name.split('/').filter((part) => !KEBAB.test(part))
+  const messages = odd.map((part) => `${part} is not a name in lower case with hyphens`)
+  const operation = name.split('/')[1] ?? ''
+  if (RESERVED.has(operation))
+    messages.push(`${operation} is a reserved word in other languages: take another verb`)
+  return messages.map((message) => ({ file, line: 1, message }))
+}
