@@ -18,9 +18,10 @@ local parked = KEYS[8] -- hash: id -> delayed message, later its position
 local calls = KEYS[9] -- hash: a process and slot -> its last call and answer
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
-local token = tonumber(ARGV[3]) -- integer: token of the claim
+local token = ARGV[3] -- text: token of the claim
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; none: all of the claim
 
+-- @include shared/exact
 -- @include shared/clock
 -- @include shared/calls
 -- @include shared/feed/meta
@@ -52,12 +53,12 @@ if not is_live(leases, token, now_ms) then
   return { 'lost' }
 end
 
-local function why_not(place)
-  local holder = place.position and redis.call('ZSCORE', claimed, place.position)
+local function why_not(found)
+  local holder = found.place and redis.call('ZSCORE', claimed, found.place)
   if holder and is_live(leases, holder, now_ms) then
     return 'held'
   end
-  local present = place.parked or (place.position and entry_at(log, place.position))
+  local present = found.parked or (found.place and entry_at(log, found.place))
   return present and 'unclaimed' or 'absent'
 end
 
@@ -65,17 +66,17 @@ local done, refused, told = {}, {}, {}
 if #ids < ids_at then
   done = work_of(claimed, work, token)
 end
-for _, place in ipairs(places_of(parked, ids, ids_at)) do
-  local holder = place.position and redis.call('ZSCORE', claimed, place.position)
-  if holder and tonumber(holder) == token then
-    local entry = parse_work(redis.call('HGET', work, place.position))
-    entry.position = tonumber(place.position)
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+  local holder = found.place and redis.call('ZSCORE', claimed, found.place)
+  if holder == token then
+    local entry = parse_work(redis.call('HGET', work, found.place))
+    entry.place = found.place
     done[#done + 1] = entry
   else
-    local reason = why_not(place)
-    refused[#refused + 1] = tonumber(place.id)
+    local reason = why_not(found)
+    refused[#refused + 1] = tonumber(found.id)
     refused[#refused + 1] = reason
-    told[#told + 1] = place.id .. ':' .. reason
+    told[#told + 1] = found.id .. ':' .. reason
   end
 end
 

@@ -13,6 +13,7 @@ local name = ARGV[1] -- text: the subscriber
 local to = ARGV[2] -- text: the marker
 local rewind = ARGV[3] == '1' -- flag: whether it may move back
 
+-- @include shared/exact
 -- @include shared/feed/meta
 -- @include shared/feed/marker
 
@@ -32,8 +33,8 @@ local position = math.min(marker.position, feed.last)
 if not rewind then
   position = math.max(position, known)
 end
-redis.call('ZADD', subscribers, position, name)
+redis.call('ZADD', subscribers, exact(position), name)
 if redis.call('ZSCORE', guards, name) then
-  redis.call('ZADD', guards, position, name)
+  redis.call('ZADD', guards, exact(position), name)
 end
 return { 'advanced', format_marker(feed.epoch, position) }

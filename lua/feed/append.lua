@@ -33,6 +33,7 @@ local keep_bytes = tonumber(ARGV[9]) -- integer: bytes of bodies to keep; 0: all
 local remember_ms = tonumber(ARGV[10]) -- integer: how long idempotency keys are known
 local messages, messages_at = ARGV, 11 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text): 0 for a message that stays, is visible at once, '' without key
 
+-- @include shared/exact
 -- @include shared/clock
 -- @include shared/calls
 -- @include shared/wake

@@ -36,6 +36,7 @@ local dead_ms = tonumber(ARGV[8]) -- integer: how long a dead letter lives; 0: a
 local dead_channel = ARGV[9] -- text: where those wait who read dead letters
 local sharded = ARGV[10] == '1' -- flag: whether that is a sharded channel
 
+-- @include shared/exact
 -- @include shared/clock
 -- @include shared/calls
 -- @include shared/wake
@@ -74,11 +75,11 @@ local remembered, superseded = remembered_answer(calls, caller, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
-local known_token = tonumber(remembered)
+local known_token = remembered
 if known_token and is_live(leases, known_token, now_ms) then
   local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
   local messages = tell_messages(claimed_entries(log, claimed, work, known_token))
-  return { 'claimed', feed.epoch, known_token, ends_at_ms, now_ms, 0, messages }
+  return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
 end
 if feed.epoch == 0 then
   return { 'empty', 0, 0 }
@@ -93,7 +94,7 @@ find_fresh(found, feed, log, limit, max_claims, now_ms)
 local expires_at_ms = now_ms + lease_ms
 if #found.free > 0 then
   feed.token = math.max(feed.token + 1, now_us)
-  open_claim(leases, claimed, returned, work, feed.token, expires_at_ms, lease_ms, found.free)
+  open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
   for _, entry in ipairs(found.free) do
     prolong_entry(feed, work, expiry, entry, expires_at_ms + grace_ms)
   end
@@ -108,7 +109,7 @@ remove_entries(feed, log, claimed, returned, expiry, work, parked, found.dead)
 remove_entries(feed, log, claimed, returned, expiry, work, parked, found.expired)
 
 if #found.free > 0 then
-  remember_answer(calls, caller, call, now_ms, string.format('%.0f', feed.token))
+  remember_answer(calls, caller, call, now_ms, exact(feed.token))
   local used = { claimed, leases, returned, work, expiry, calls }
   for _, key in ipairs(used) do
     keep_with_feed(feed, key, now_ms)

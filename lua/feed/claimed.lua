@@ -12,7 +12,7 @@ local claimed = KEYS[3] -- sorted set: position -> token of its claim
 local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
 local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local token = tonumber(ARGV[2]) -- integer: token of the claim
+local token = ARGV[2] -- text: token of the claim
 
 -- @include shared/clock
 -- @include shared/feed/meta

@@ -18,10 +18,11 @@ local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
 local once = KEYS[11] -- hash: idempotency key -> id
 local subscribers = KEYS[12] -- sorted set: subscriber -> position
 local guards = KEYS[13] -- sorted set: protected subscriber -> position
-local token = tonumber(ARGV[1]) -- integer: token of the claim
+local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
 
+-- @include shared/exact
 -- @include shared/clock
 -- @include shared/feed/meta
 -- @include shared/feed/save

@@ -29,9 +29,9 @@ if feed.codec ~= codec then
 end
 local now_ms = math.floor(clock_us() / 1000)
 local entries, alive = {}, {}
-for _, place in ipairs(places_of(parked, ids, ids_at)) do
-  local entry = place.parked and parse_parked(tonumber(place.id), place.parked) or nil
-  entries[#entries + 1] = entry or entry_at(log, place.position)
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+  local entry = found.parked and parse_parked(tonumber(found.id), found.parked) or nil
+  entries[#entries + 1] = entry or entry_at(log, found.place)
 end
 complete_entries(work, entries)
 for _, entry in ipairs(entries) do

@@ -41,7 +41,7 @@ local function tell_end(answer, raw)
   end
   local entry = parse_entry(raw)
   complete_entries(work, { entry })
-  local token = redis.call('ZSCORE', claimed, entry.position)
+  local token = redis.call('ZSCORE', claimed, entry.place)
   local held = token and is_live(leases, token, now_ms)
   local told =
     { entry.position, entry.id, entry.expires_at_ms, entry.claims, held and tonumber(token) or 0, entry.body }

@@ -24,6 +24,7 @@ local except_origin = ARGV[4] -- text: hides what this origin appended; empty: n
 local include_claimed = ARGV[5] == '1' -- flag: whether messages under a live claim are shown
 local include_delayed = ARGV[6] == '1' -- flag: whether delayed ones are shown after the last visible one
 
+-- @include shared/exact
 -- @include shared/clock
 -- @include shared/feed/meta
 -- @include shared/feed/entry

@@ -9,7 +9,7 @@ Without ids the whole claim. Ids that the claim does not hold are passed over.
 local meta = KEYS[1] -- hash: the feed's state
 local claimed = KEYS[2] -- sorted set: position -> token of its claim
 local leases = KEYS[3] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[4] -- sorted set: positions that are free again
+local returned = KEYS[4] -- sorted set: places that are free again
 local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
 local parked = KEYS[6] -- hash: id -> delayed message, later its position
 local calls = KEYS[7] -- hash: a process and slot -> its last call and answer
@@ -17,7 +17,7 @@ local caller = ARGV[1] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[2] -- text: number of the call in that slot
 local channel = ARGV[3] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
-local token = tonumber(ARGV[5]) -- integer: token of the claim
+local token = ARGV[5] -- text: token of the claim
 local ids, ids_at = ARGV, 6 -- repeated (id:integer): messages to give back; none: all of the claim
 
 -- @include shared/clock
@@ -44,22 +44,22 @@ local now_ms = math.floor(clock_us() / 1000)
 if not is_live(leases, token, now_ms) then
   return { 'lost' }
 end
-local positions = positions_of(claimed, token)
+local places = places_held(claimed, token)
 if #ids >= ids_at then
-  positions = {}
-  for _, place in ipairs(places_of(parked, ids, ids_at)) do
-    if place.position and tonumber(redis.call('ZSCORE', claimed, place.position)) == token then
-      positions[#positions + 1] = place.position
+  places = {}
+  for _, found in ipairs(look_up(parked, ids, ids_at)) do
+    if found.place and redis.call('ZSCORE', claimed, found.place) == token then
+      places[#places + 1] = found.place
     end
   end
 end
-if #positions > 0 then
-  give_back(claimed, returned, positions)
+if #places > 0 then
+  give_back(claimed, returned, places)
 end
 if redis.call('ZCOUNT', claimed, token, token) == 0 then
   forget_lease(leases, work, token)
 end
-remember_answer(calls, caller, call, now_ms, #positions)
+remember_answer(calls, caller, call, now_ms, #places)
 keep_with_feed(feed, returned, now_ms)
 wake(channel, sharded, 'released')
-return { 'released', #positions }
+return { 'released', #places }

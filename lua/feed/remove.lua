@@ -20,6 +20,7 @@ local call = ARGV[2] -- text: number of the call in that slot
 local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 
+-- @include shared/exact
 -- @include shared/clock
 -- @include shared/calls
 -- @include shared/feed/meta
@@ -47,15 +48,15 @@ if remembered then
 end
 local now_ms = math.floor(clock_us() / 1000)
 local going, parked_ids, held, told = {}, {}, {}, { '' }
-for _, place in ipairs(places_of(parked, ids, ids_at)) do
-  if place.parked then
-    parked_ids[#parked_ids + 1] = place.id
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+  if found.parked then
+    parked_ids[#parked_ids + 1] = found.id
   else
-    local holder = not even_claimed and redis.call('ZSCORE', claimed, place.position)
-    local entry = entry_at(log, place.position)
+    local holder = not even_claimed and redis.call('ZSCORE', claimed, found.place)
+    local entry = entry_at(log, found.place)
     if entry and holder and is_live(leases, holder, now_ms) then
-      held[#held + 1] = tonumber(place.id)
-      told[#told + 1] = place.id
+      held[#held + 1] = tonumber(found.id)
+      told[#told + 1] = found.id
     elseif entry then
       going[#going + 1] = entry
     end

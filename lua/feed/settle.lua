@@ -18,6 +18,7 @@ local parked = KEYS[9] -- hash: id -> delayed message, later its position
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
+-- @include shared/exact
 -- @include shared/clock
 -- @include shared/wake
 -- @include shared/feed/meta

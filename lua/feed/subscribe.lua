@@ -23,6 +23,7 @@ local name = ARGV[2] -- text: the subscriber
 local from = ARGV[3] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
 local protected = ARGV[4] == '1' -- flag: whether retention waits for it
 
+-- @include shared/exact
 -- @include shared/clock
 -- @include shared/feed/meta
 -- @include shared/feed/save
@@ -42,10 +43,10 @@ local now_us = clock_us()
 local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
 local position = known or start.position
 if not known then
-  redis.call('ZADD', subscribers, position, name)
+  redis.call('ZADD', subscribers, exact(position), name)
 end
 if protected then
-  redis.call('ZADD', guards, position, name)
+  redis.call('ZADD', guards, exact(position), name)
 else
   redis.call('ZREM', guards, name)
 end

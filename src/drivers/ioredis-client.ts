@@ -9,10 +9,11 @@ export type Sender = Pick<Redis, 'call' | 'callBuffer'>
 /** With auto-pipelining on, a cluster would send our calls in pipelines, and those do not follow MOVED. */
 export function senderOf(client: Redis | Cluster): Sender {
   if (!client.options.enableAutoPipelining) return client
-  return Object.create(client, {
-    options: { value: { ...client.options, enableAutoPipelining: false } },
-    sendCommand: { value: client.sendCommand.bind(client) },
-  }) as Sender
+  const own = {
+    options: { ...client.options, enableAutoPipelining: false },
+    sendCommand: client.sendCommand.bind(client),
+  }
+  return Object.setPrototypeOf(own, client)
 }
 
 export function refuseUnsuitable(client: Redis | Cluster): void {

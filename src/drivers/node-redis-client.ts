@@ -15,7 +15,21 @@ export interface NodeClient {
   readonly isOpen: boolean
   readonly options?: { readonly socket?: object }
   sendCommand(args: WireArgument[], options?: object): Promise<unknown>
-  duplicate(overrides?: object): unknown
+  duplicate(overrides?: object): ListeningClient
+}
+
+export type OnMessage = (message: string, channel: string) => void
+
+/** What a duplicate is used for. */
+export interface ListeningClient {
+  readonly isOpen: boolean
+  connect(): Promise<unknown>
+  subscribe(channel: string, onMessage: OnMessage): Promise<unknown>
+  sSubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
+  unsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
+  sUnsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
+  destroy(): void
+  on(event: string, listener: () => void): unknown
 }
 
 export interface ClusterNode {
@@ -34,7 +48,7 @@ export interface ClusterClient {
     args: WireArgument[],
     options?: object,
   ): Promise<unknown>
-  nodeClient(node: never): unknown
+  nodeClient(node: ClusterNode): NodeClient | Promise<NodeClient>
 }
 
 export interface SentinelClient {
@@ -42,7 +56,10 @@ export interface SentinelClient {
   readonly isOpen: boolean
   sendCommand(isReadonly: boolean | undefined, args: WireArgument[], options?: object): Promise<unknown>
   getSentinelNode(): unknown
-  _execute(isReadonly: boolean | undefined, use: (client: never) => Promise<unknown>): Promise<unknown>
+  _execute(
+    isReadonly: boolean | undefined,
+    use: (client: NodeClient) => Promise<NodeClient>,
+  ): Promise<NodeClient>
 }
 
 /** The three kinds behind one face. */
@@ -151,7 +168,7 @@ class ClusterConnections implements Connections {
   }
 
   async #connect(node: ClusterNode): Promise<NodeClient> {
-    return (await this.#client.nodeClient(node as never)) as NodeClient
+    return this.#client.nodeClient(node)
   }
 }
 
@@ -185,6 +202,6 @@ class SentinelConnections implements Connections {
   }
 
   async nodeAt(): Promise<NodeClient> {
-    return (await this.#client._execute(false, async (client) => client)) as NodeClient
+    return this.#client._execute(false, async (client) => client)
   }
 }

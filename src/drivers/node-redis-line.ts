@@ -1,19 +1,6 @@
 import type { Line, LineEvents } from './channels.ts'
-import type { NodeClient } from './node-redis-client.ts'
+import type { ListeningClient, NodeClient, OnMessage } from './node-redis-client.ts'
 import { explain } from './node-redis-errors.ts'
-
-type OnMessage = (message: string, channel: string) => void
-
-interface ListeningClient {
-  readonly isOpen: boolean
-  connect(): Promise<unknown>
-  subscribe(channel: string, onMessage: OnMessage): Promise<unknown>
-  sSubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
-  unsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
-  sUnsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
-  destroy(): void
-  on(event: string, listener: (event: unknown) => void): unknown
-}
 
 /** Opens a connection that only listens, with the options of `client` except for `socket`. */
 export async function openLine(
@@ -27,7 +14,7 @@ export async function openLine(
     disableOfflineQueue: false,
     clientSideCache: undefined,
     emitInvalidate: false,
-  }) as ListeningClient
+  })
   const line = new NodeRedisLine(connection, sharded, events)
   await connection.connect().catch((error: unknown) => {
     throw explain(error)

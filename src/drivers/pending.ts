@@ -29,13 +29,8 @@ export class PendingRuns {
       const run: PendingRun = { key, written, reject }
       this.#runs.add(run)
       answer.then(
-        (reply) => {
-          this.#runs.delete(run)
-          resolve(reply as Reply)
-        },
-        (error: unknown) => {
-          if (this.#runs.delete(run)) reject(this.#explain(error, run))
-        },
+        (reply) => this.#answered(run, resolve, reply),
+        (error: unknown) => this.#failed(run, error),
       )
     })
   }
@@ -51,5 +46,15 @@ export class PendingRuns {
       this.#runs.delete(run)
       run.reject(new ConnectionLostError(reason, true))
     }
+  }
+
+  #answered(run: PendingRun, resolve: (reply: Reply) => void, reply: unknown): void {
+    this.#runs.delete(run)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the drivers ask for replies of these shapes
+    resolve(reply as Reply)
+  }
+
+  #failed(run: PendingRun, error: unknown): void {
+    if (this.#runs.delete(run)) run.reject(this.#explain(error, run))
   }
 }

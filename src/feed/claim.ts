@@ -61,7 +61,7 @@ export class Claim<Body> implements AsyncDisposable {
     const leaseMs = toMs('lease', lease, MAX_LEASE)
     const graceMs = toMs('grace', grace, { min: '0ms' })
     const askedAt = performance.now()
-    const answer = await this.#source.unit.run(extend, { token: this.token, leaseMs, graceMs })
+    const answer = await this.#source.unit.run(extend, { token: String(this.token), leaseMs, graceMs })
     if (answer.status === 'lost') throw this.#lost()
     this.#expiresAtMs = answer.expiresAtMs
     this.#leaseMs = leaseMs
@@ -79,7 +79,7 @@ export class Claim<Body> implements AsyncDisposable {
     const answer = await unit.runOnce(ack, ({ caller, call }) => ({
       caller,
       call,
-      token: this.token,
+      token: String(this.token),
       ids: wanted,
     }))
     if (answer.status === 'lost') throw this.#lost()
@@ -98,7 +98,7 @@ export class Claim<Body> implements AsyncDisposable {
       call,
       channel: unit.channel,
       sharded: unit.sharded,
-      token: this.token,
+      token: String(this.token),
       ids: wanted,
     }))
     if (answer.status === 'lost') throw this.#lost()
@@ -131,7 +131,7 @@ export interface ClaimState<Body> {
 export async function findClaim<Body>(source: Source<Body>, token: number): Promise<Claim<Body> | null> {
   const { unit, codec } = source
   const askedAt = performance.now()
-  const answer = await unit.run(claimed, { codec: codec.name, token })
+  const answer = await unit.run(claimed, { codec: codec.name, token: String(token) })
   if (answer.status === 'lost') return null
   const messages = answer.messages.map((message) => toMessage(answer, message, codec))
   const { leaseMs, expiresAtMs, nowMs } = answer

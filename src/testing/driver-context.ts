@@ -28,7 +28,7 @@ export interface DriverContext {
   failover?(): Promise<void>
 }
 
-/** A switch that the context must offer, or the kind of place it must be. */
+/** The kind of place that a case needs, or the switch of it. */
 export type Need = 'single' | 'cluster' | 'crash' | 'moveSlot' | 'failover'
 
 export interface DriverCase {
@@ -37,11 +37,9 @@ export interface DriverCase {
   run(context: DriverContext): Promise<void>
 }
 
-/** True when the context offers all that the case needs. */
-export function canRun({ needs }: DriverCase, context: DriverContext): boolean {
-  if (needs === undefined) return true
-  if (needs === 'single' || needs === 'cluster') return context.kind === needs
-  return context[needs] !== undefined
+/** The cases that can run in a place that offers this. */
+export function casesFor(suite: readonly DriverCase[], offers: readonly Need[]): DriverCase[] {
+  return suite.filter(({ needs }) => needs === undefined || offers.includes(needs))
 }
 
 /** Opens a driver, hands it over, and closes it whatever happens. */

@@ -1,4 +1,4 @@
-// What every driver must do. Independent of any test runner: run each case that `canRun`.
+// What every driver must do. Independent of any test runner: run those of `casesFor`.
 
 import type { DriverCase } from './driver-context.ts'
 import { faultCases } from './driver-faults.ts'
@@ -7,7 +7,7 @@ import { replyCases } from './driver-replies.ts'
 import { subscriptionCases } from './driver-subscriptions.ts'
 
 export {
-  canRun,
+  casesFor,
   type DriverCase,
   type DriverContext,
   type Need,

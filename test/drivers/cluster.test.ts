@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { canRun, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
+import { casesFor, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
 import { type RedisCluster, startCluster } from '../servers/cluster.ts'
 import { clusters } from './clients.ts'
 import { clusterPlace } from './places.ts'
@@ -14,10 +14,7 @@ describe.each(Object.entries(clusters))('%s on a cluster', (_, open) => {
   })
   afterAll(() => cluster.stop())
 
-  for (const each of driverSuite) {
-    test(each.title, async (context) => {
-      if (!canRun(each, place)) context.skip()
-      await each.run(place)
-    })
+  for (const each of casesFor(driverSuite, ['cluster', 'crash', 'moveSlot'])) {
+    test(each.title, () => each.run(place))
   }
 })

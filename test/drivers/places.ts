@@ -77,10 +77,20 @@ async function follows(replica: RedisServer, primary: RedisServer): Promise<bool
   return fields.get('master_port') === String(primary.port) && fields.get('master_link_status') === 'up'
 }
 
-/** Whoever answers first: the owner itself may be at work. */
-async function ownerOf(cluster: RedisCluster, key: string): Promise<number | undefined> {
-  const slots = await Promise.any(cluster.ports.map((port) => ask(port, 'CLUSTER', 'SLOTS')))
-  const ranges = slots as [first: number, last: number, master: [host: string, port: number]][]
+/** Whoever answers first: the owner itself may be at work. A line: `id host:port@bus … 0-5460 5462`. */
+async function ownerOf(cluster: RedisCluster, key: string): Promise<number> {
+  const nodes = String(await Promise.any(cluster.ports.map((port) => ask(port, 'CLUSTER', 'NODES'))))
   const slot = slotOf(key)
-  return ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1]
+  const line = nodes.split('\n').find((node) =>
+    node
+      .split(' ')
+      .slice(8)
+      .some((range) => holds(range, slot)),
+  )
+  return Number(/:(\d+)@/.exec(line ?? '')?.[1])
+}
+
+function holds(range: string, slot: number): boolean {
+  const [first = Number.NaN, last = first] = range.split('-').map(Number)
+  return first <= slot && slot <= last
 }

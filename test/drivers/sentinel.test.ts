@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { canRun, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
+import { casesFor, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
 import { type Sentinels, startSentinels } from '../servers/sentinels.ts'
 import { sentinels } from './clients.ts'
 import { sentinelPlace } from './places.ts'
@@ -14,10 +14,7 @@ describe.each(Object.entries(sentinels))('%s behind Sentinel', (_, open) => {
   })
   afterAll(() => group.stop())
 
-  for (const each of driverSuite) {
-    test(each.title, async (context) => {
-      if (!canRun(each, place)) context.skip()
-      await each.run(place)
-    })
+  for (const each of casesFor(driverSuite, ['failover'])) {
+    test(each.title, () => each.run(place))
   }
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { canRun, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
+import { casesFor, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { singles } from './clients.ts'
 import { singlePlace } from './places.ts'
@@ -14,10 +14,7 @@ describe.each(Object.entries(singles))('%s on a single server', (_, open) => {
   })
   afterAll(() => server.stop())
 
-  for (const each of driverSuite) {
-    test(each.title, async (context) => {
-      if (!canRun(each, place)) context.skip()
-      await each.run(place)
-    })
+  for (const each of casesFor(driverSuite, ['single', 'crash'])) {
+    test(each.title, () => each.run(place))
   }
 })

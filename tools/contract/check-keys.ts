@@ -27,7 +27,7 @@ class Tracer {
   readonly #script: Script
   readonly #refuse: Refuse
   /** Bindings that were followed already, and as what. */
-  readonly #followed = new Map<Binding, Wanted>()
+  readonly #followed = { key: new Set<Binding>(), keys: new Set<Binding>() }
   readonly #loops: Map<Node, ForGenericStatement>
   readonly #callees: ReadonlySet<Node>
   readonly #scalar: ReadonlySet<string>
@@ -62,9 +62,9 @@ class Tracer {
 
   /** Tables of keys may not change under way, or what was proven of them would not hold. */
   checkTables(): void {
-    const safe = safeUses(this.#script.names, (parameter) => this.#followed.get(parameter) === 'keys')
-    for (const [binding, wanted] of this.#followed) {
-      const odd = wanted === 'keys' ? binding.reads.find((use) => !safe.has(use)) : undefined
+    const safe = safeUses(this.#script.names, (parameter) => this.#followed.keys.has(parameter))
+    for (const binding of this.#followed.keys) {
+      const odd = binding.reads.find((use) => !safe.has(use))
       if (odd)
         this.#refuse(
           lineOf(odd),
@@ -145,8 +145,8 @@ class Tracer {
   }
 
   #follow(binding: Binding, wanted: Wanted, onward: () => void): void {
-    if (this.#followed.get(binding) === wanted) return
-    this.#followed.set(binding, wanted)
+    if (this.#followed[wanted].has(binding)) return
+    this.#followed[wanted].add(binding)
     onward()
   }
 

@@ -54,7 +54,7 @@ function listReader(reader: string, { fields }: ListField): string {
   return `function ${reader}(part: Reply | undefined): (${type})[] {
   const flat = asList(part)
   const found = new Array<${type}>(${size === 1 ? 'flat.length' : `Math.ceil(flat.length / ${size})`})
-  for (let from = 0, to = 0; from < flat.length; from += ${size}, to++) {
+  for (let from = 0, to = 0; from < flat.length; ${size === 1 ? 'from++' : `from += ${size}`}, to++) {
     found[to] = ${record(fields)}
   }
   return found

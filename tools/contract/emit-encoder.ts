@@ -26,9 +26,11 @@ function groupsEncoder(
     return `      encoded[at++] = ${encoded(value, field.type)}`
   })
   const groups = `args.${camel(name)}`
+  const size = `${groups}.length`
+  const offset = scalars.length === 0 ? [] : [`${scalars.length}`]
   return [
     '  encode(args) {',
-    `    const encoded = new Array<Argument>(${scalars.length} + ${groups}.length * ${fields.length})`,
+    `    const encoded = new Array<Argument>(${[...offset, whole ? size : `${size} * ${fields.length}`].join(' + ')})`,
     ...sets,
     `    let at = ${scalars.length}`,
     `    for (const item of ${groups}) {`,

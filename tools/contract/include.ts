@@ -11,6 +11,7 @@ export interface Built {
 /** Text and display name of a fragment, or null when there is no such file. */
 export type ReadFragment = (name: string) => { readonly file: string; readonly text: string } | null
 
+const MEANT = /^\s*--\s*@include\b/
 const INCLUDE = /^-- @include\s+(\S+)\s*$/
 
 /** Splices every fragment where it is first named; each stands once in the script. */
@@ -32,6 +33,8 @@ export function linesOf(text: string): string[] {
   return text.replace(/\r?\n$/, '').split(/\r?\n/)
 }
 
+const UNREADABLE = 'an include is a line of its own: -- @include shared/name'
+
 class Splicer {
   readonly out: string[] = []
   readonly lines: LineRun[] = []
@@ -48,6 +51,7 @@ class Splicer {
     for (const [index, line] of linesOf(text).entries()) {
       const name = INCLUDE.exec(line)?.[1]
       if (name === undefined) {
+        if (MEANT.test(line)) this.#refuse({ file, line: index + 1 }, UNREADABLE)
         if (startsRun) this.lines.push([this.out.length + 1, file, index + 1])
         this.out.push(line)
         startsRun = false

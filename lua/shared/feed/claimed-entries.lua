@@ -1,8 +1,8 @@
 -- The entries of one claim, oldest first.
 local function claimed_entries(log, claimed, work, token)
   local entries = {}
-  for at, position in ipairs(positions_of(claimed, token)) do
-    entries[at] = entry_at(log, position)
+  for at, place in ipairs(places_held(claimed, token)) do
+    entries[at] = entry_at(log, place)
   end
   complete_entries(work, entries)
   return entries

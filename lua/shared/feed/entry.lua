@@ -6,11 +6,13 @@
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local position = tonumber(string.match(raw[1], '^%d+'))
+  local place = string.match(raw[1], '^%d+')
+  local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms = tonumber(fields[2])
   local extra = fields[4]
-  local entry = { position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+  local entry =
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then
@@ -23,7 +25,7 @@ local function parse_entry(raw)
   return entry
 end
 
--- The entries from one position to another ('+': the end), oldest first.
+-- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
   for at, raw in ipairs(entries) do
@@ -32,8 +34,8 @@ local function entries_between(log, from, to, count)
   return entries
 end
 
-local function entry_at(log, position)
-  return entries_between(log, position, position, 1)[1]
+local function entry_at(log, place)
+  return entries_between(log, place, place, 1)[1]
 end
 
 local function has_expired(entry, now_ms)

@@ -27,7 +27,7 @@ local function plan_expiry(feed, position, ttl_ms, indexed)
     feed.lane_last = position
   else
     indexed[#indexed + 1] = expires_at_ms
-    indexed[#indexed + 1] = position
+    indexed[#indexed + 1] = exact(position)
   end
   note_expiry(feed, expires_at_ms)
 end
@@ -45,9 +45,9 @@ local function sweep_lane(feed, log, expiry, now_ms, budget)
   if feed.lane_swept >= upto then
     return expired
   end
-  local entries = entries_between(log, feed.lane_swept + 1, upto, budget)
+  local entries = entries_between(log, exact(feed.lane_swept + 1), exact(upto), budget)
   for _, entry in ipairs(entries) do
-    if entry.ttl_ms == feed.lane_ms and not redis.call('ZSCORE', expiry, entry.position) then
+    if entry.ttl_ms == feed.lane_ms and not redis.call('ZSCORE', expiry, entry.place) then
       expired[#expired + 1] = entry
     end
   end
@@ -58,13 +58,13 @@ end
 -- Entries whose time in the index has come.
 local function indexed_and_expired(log, expiry, now_ms, budget)
   local expired = {}
-  local positions = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', 0, budget)
-  for _, position in ipairs(positions) do
-    local entry = entry_at(log, position)
+  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', 0, budget)
+  for _, place in ipairs(places) do
+    local entry = entry_at(log, place)
     if entry then
       expired[#expired + 1] = entry
     else
-      redis.call('ZREM', expiry, position)
+      redis.call('ZREM', expiry, place)
     end
   end
   return expired

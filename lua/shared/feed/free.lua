@@ -16,8 +16,8 @@ local function find_returned(found, log, returned, work, limit, max_claims, now_
   while #found.free < limit and from < limit + 200 do
     local wanted = limit - #found.free
     local entries = {}
-    for at, position in ipairs(redis.call('ZRANGE', returned, from, from + wanted - 1)) do
-      entries[at] = entry_at(log, position)
+    for at, place in ipairs(redis.call('ZRANGE', returned, from, from + wanted - 1)) do
+      entries[at] = entry_at(log, place)
     end
     complete_entries(work, entries)
     for _, entry in ipairs(entries) do
@@ -35,7 +35,7 @@ local function find_fresh(found, feed, log, limit, max_claims, now_ms)
   local looked_at = 0
   while #found.free < limit and looked_at < limit + 200 do
     local wanted = limit - #found.free
-    local entries = entries_between(log, feed.front + 1, '+', wanted)
+    local entries = entries_between(log, exact(feed.front + 1), '+', wanted)
     for _, entry in ipairs(entries) do
       sort_out(found, entry, max_claims, now_ms)
       feed.front = entry.position

@@ -1,12 +1,12 @@
 -- Claims end: by their time, or because the holder gives them back.
 
 -- Makes messages free again, in their old places.
-local function give_back(claimed, returned, positions)
-  redis.call('ZREM', claimed, unpack(positions))
+local function give_back(claimed, returned, places)
+  redis.call('ZREM', claimed, unpack(places))
   local scored = {}
-  for _, position in ipairs(positions) do
-    scored[#scored + 1] = position
-    scored[#scored + 1] = position
+  for _, place in ipairs(places) do
+    scored[#scored + 1] = place
+    scored[#scored + 1] = place
   end
   redis.call('ZADD', returned, unpack(scored))
 end
@@ -20,15 +20,15 @@ end
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   local freed = 0
   for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', 0, 100)) do
-    local positions = positions_of(claimed, token)
-    if freed > 0 and freed + #positions > budget then
+    local places = places_held(claimed, token)
+    if freed > 0 and freed + #places > budget then
       break
     end
     forget_lease(leases, work, token)
-    if #positions > 0 then
-      give_back(claimed, returned, positions)
+    if #places > 0 then
+      give_back(claimed, returned, places)
     end
-    freed = freed + #positions
+    freed = freed + #places
   end
   return freed
 end

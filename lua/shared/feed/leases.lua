@@ -3,7 +3,7 @@
 -- A message after `front` has never been claimed; one up to it is claimed, returned or gone.
 
 local function lease_field(token)
-  return string.format('lease:%.0f', token)
+  return 'lease:' .. token
 end
 
 local function is_live(leases, token, now_ms)
@@ -11,6 +11,6 @@ local function is_live(leases, token, now_ms)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 
-local function positions_of(claimed, token)
+local function places_held(claimed, token)
   return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end

@@ -1,16 +1,16 @@
 -- Writes a new claim over free entries, each of which has been claimed once more now.
 local function open_claim(leases, claimed, returned, work, token, ends_at_ms, lease_ms, entries)
-  local scored, known, positions = {}, { lease_field(token), lease_ms }, {}
+  local scored, known, places = {}, { lease_field(token), lease_ms }, {}
   for at, entry in ipairs(entries) do
     entry.claims = entry.claims + 1
-    positions[at] = entry.position
+    places[at] = entry.place
     scored[#scored + 1] = token
-    scored[#scored + 1] = entry.position
-    known[#known + 1] = entry.position
+    scored[#scored + 1] = entry.place
+    known[#known + 1] = entry.place
     known[#known + 1] = format_work(entry)
   end
   redis.call('ZADD', claimed, unpack(scored))
   redis.call('HSET', work, unpack(known))
   redis.call('ZADD', leases, ends_at_ms, token)
-  redis.call('ZREM', returned, unpack(positions))
+  redis.call('ZREM', returned, unpack(places))
 end

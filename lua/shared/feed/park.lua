@@ -1,8 +1,8 @@
 -- Puts a delayed message aside; see shared/feed/parked.
 
 local function park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
-  redis.call('HSET', parked, string.format('%.0f', id), string.format('%.0f %s\n', ttl_ms, origin) .. body)
-  redis.call('ZADD', delayed, visible_at_us, string.format('%.0f', id))
+  redis.call('HSET', parked, exact(id), string.format('%.0f %s\n', ttl_ms, origin) .. body)
+  redis.call('ZADD', delayed, exact(visible_at_us), exact(id))
 end
 
 -- Counts a message that was just parked into the state of the feed.

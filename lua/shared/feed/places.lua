@@ -1,21 +1,22 @@
--- From ids to places. A message that was delayed has a position other than its id.
+-- From ids to places: a message that was delayed has a place other than its id.
 
--- For each id its position; nil for one that is still delayed.
-local function places_of(parked, ids, ids_at)
-  local asked, places = {}, {}
+-- For each id a table with `id` and either its `place` (whether or not something is there) or, for a
+-- message that is still delayed, what is `parked`.
+local function look_up(parked, ids, ids_at)
+  local asked, found = {}, {}
   for at = ids_at, #ids, 1 do
     asked[#asked + 1] = ids[at]
   end
   if #asked == 0 then
-    return places
+    return found
   end
   for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local place = { id = asked[at], position = asked[at] }
-    if known then
-      place.position = string.match(known, '^@(%d+)$')
-      place.parked = not place.position and known or nil
+    local moved_to = string.match(known or '', '^@(%d+)$')
+    if known and not moved_to then
+      found[at] = { id = asked[at], parked = known }
+    else
+      found[at] = { id = asked[at], place = moved_to or asked[at] }
     end
-    places[at] = place
   end
-  return places
+  return found
 end

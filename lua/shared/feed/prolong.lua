@@ -4,8 +4,8 @@ local function prolong_entry(feed, work, expiry, entry, until_ms)
     return
   end
   entry.expires_at_ms = until_ms
-  redis.call('ZADD', expiry, until_ms, entry.position)
-  redis.call('HSET', work, entry.position, format_work(entry))
+  redis.call('ZADD', expiry, until_ms, entry.place)
+  redis.call('HSET', work, entry.place, format_work(entry))
   if feed.lives_until ~= -1 then
     feed.lives_until = math.max(feed.lives_until, until_ms)
   end

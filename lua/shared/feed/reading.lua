@@ -1,22 +1,22 @@
 -- What a reader gets to see.
 
--- Which of the entries a live claim holds: position -> true.
+-- Which of the entries a live claim holds: place -> token.
 local function find_claimed(claimed, leases, entries, now_ms)
   local held = {}
   if #entries == 0 or redis.call('EXISTS', leases) == 0 then
     return held
   end
-  local positions = {}
+  local places = {}
   for at, entry in ipairs(entries) do
-    positions[at] = entry.position
+    places[at] = entry.place
   end
   local live = {}
-  for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(positions))) do
+  for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
     if token then
       if live[token] == nil then
         live[token] = is_live(leases, token, now_ms)
       end
-      held[positions[at]] = live[token] and token or nil
+      held[places[at]] = live[token] and token or nil
     end
   end
   return held
@@ -27,7 +27,7 @@ end
 local function read_log(feed, log, claimed, leases, work, position, limit, hide, now_ms, page)
   local shown, looked_at, chunk = 0, 0, limit
   while shown < limit and looked_at < limit + 1000 do
-    local entries = entries_between(log, position + 1, '+', chunk)
+    local entries = entries_between(log, exact(position + 1), '+', chunk)
     complete_entries(work, entries)
     local held = hide.claimed and find_claimed(claimed, leases, entries, now_ms) or {}
     for _, entry in ipairs(entries) do
@@ -36,7 +36,7 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
       end
       position = entry.position
       local own = hide.origin ~= '' and entry.origin == hide.origin
-      if not own and not held[position] and not has_expired(entry, now_ms) then
+      if not own and not held[entry.place] and not has_expired(entry, now_ms) then
         tell_message(page, entry)
         shown = shown + 1
       end
@@ -55,8 +55,8 @@ end
 local function read_delayed(delayed, parked, start, limit, hide, now_ms, page)
   local from = 0
   if start.id then
-    local rank = redis.call('ZRANK', delayed, string.format('%.0f', start.id))
-    from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', start.visible_at_us)
+    local rank = redis.call('ZRANK', delayed, exact(start.id))
+    from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
   end
   local suffix = start.suffix
   local more = redis.call('ZCARD', delayed) > from + limit

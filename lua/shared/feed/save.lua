@@ -18,7 +18,7 @@ local function save_feed(meta, feed)
   for at, name in ipairs(FEED_NUMBERS) do
     if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
       changed[#changed + 1] = name
-      changed[#changed + 1] = string.format('%.0f', feed[name])
+      changed[#changed + 1] = exact(feed[name])
     end
   end
   if #changed > 0 then

@@ -9,14 +9,14 @@ local function store_late(feed, log, expiry, parked, entry)
   if entry.expires_at_ms ~= 0 then
     ttl_ms = math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000))
   end
-  add_entry(log, feed.last, ttl_ms, entry.origin .. string.format('#%.0f', entry.id), entry.body)
-  redis.call('HSET', parked, string.format('%.0f', entry.id), string.format('@%.0f', feed.last))
+  add_entry(log, feed.last, ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
+  redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
   feed.bytes = feed.bytes + #entry.body
   if ttl_ms == 0 then
     feed.lives_until = -1
   else
     local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-    redis.call('ZADD', expiry, expires_at_ms, feed.last)
+    redis.call('ZADD', expiry, expires_at_ms, exact(feed.last))
     note_expiry(feed, expires_at_ms)
   end
 end
@@ -28,7 +28,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
   end
   local shown = 0
   feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', now_us, 'LIMIT', 0, budget)
+  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', 0, budget)
   for _, id in ipairs(ids) do
     local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
     if has_expired(entry, math.floor(now_us / 1000)) then

@@ -1,6 +1,6 @@
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash `work`:
---   <position>     '<claims> <bytes> <expires_at_ms> <id>'
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
 --   lease:<token>  milliseconds of the lease
 
 local function parse_work(text)
@@ -23,11 +23,11 @@ local function complete_entries(work, entries)
   if #entries == 0 or redis.call('EXISTS', work) == 0 then
     return
   end
-  local positions = {}
+  local places = {}
   for at, entry in ipairs(entries) do
-    positions[at] = entry.position
+    places[at] = entry.place
   end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(positions))) do
+  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
     if known then
       local record = parse_work(known)
       entries[at].claims = record.claims
@@ -39,9 +39,9 @@ end
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
   local entries = {}
-  for at, position in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, position))
-    entries[at].position = tonumber(position)
+  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
+    entries[at] = parse_work(redis.call('HGET', work, place))
+    entries[at].place = place
   end
   return entries
 end

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { EngineError } from './engine.ts'
+
+/** Connects once; rejects with `EngineError` that says why it is not possible. */
+export async function connectTo(url: string): Promise<Redis> {
+  const where = place(url)
+  const client = new Redis(url, {
+    lazyConnect: true,
+    enableReadyCheck: false,
+    connectTimeout: 5000,
+    retryStrategy: () => null,
+  })
+  let reason = ''
+  client.on('error', (error) => (reason = error.message))
+  try {
+    await client.connect()
+    await untilLoaded(client)
+    return client
+  } catch (error) {
+    client.disconnect()
+    throw new EngineError(`cannot use the Redis at ${where}: ${explain(reason || String(error))}`)
+  }
+}
+
+/** Large data may take minutes to load; a server that is loading is alive, so there is no limit. */
+async function untilLoaded(client: Redis): Promise<void> {
+  while (!(await isLoaded(client))) await sleep(100)
+}
+
+async function isLoaded(client: Redis): Promise<boolean> {
+  try {
+    await client.ping()
+    return true
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('LOADING')) return false
+    throw error
+  }
+}
+
+function explain(reason: string): string {
+  if (/WRONGPASS|invalid password/i.test(reason)) return 'wrong user name or password'
+  if (/NOAUTH/.test(reason)) return 'it asks for a password (redis://:password@host:port)'
+  if (/NOPERM/.test(reason)) return 'this user has no right to PING'
+  return reason
+}
+
+/** `host:port`, without the credentials. Throws `EngineError` when it is no URL of a Redis. */
+export function place(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || !/^rediss?:$/.test(parsed.protocol)) {
+    throw new EngineError('REDIS_URL must look like redis://host:port or rediss://user:password@host:port')
+  }
+  return `${parsed.hostname}:${parsed.port || 6379}`
+}

@@ -1,0 +1,393 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished, describe, expect, test } from 'vitest'
+import { ask, askFields, until } from '../../test/servers/ask.ts'
+import { type RedisOptions, type RedisServer, startRedis } from '../../test/servers/redis.ts'
+import { type Engine, EngineError } from './engine.ts'
+import { findExecutable } from './executable.ts'
+import { startEngine } from './start-engine.ts'
+
+const REAL_SERVER = findExecutable(['redis-server', 'valkey-server'], process.env['PATH']) ?? ''
+
+interface Machine {
+  directory: string
+  said: string[]
+  /** Puts a shell script on the PATH of this machine. */
+  program(name: string, script: string): void
+  start(env?: Record<string, string>): Promise<Engine>
+}
+
+/** A machine whose PATH has only what the test puts there. */
+function setup(): Machine {
+  const root = mkdtempSync(join(tmpdir(), 'perilune-engine-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+  const bin = join(root, 'bin')
+  mkdirSync(bin)
+  const directory = join(root, '.perilune')
+  const said: string[] = []
+  return {
+    directory,
+    said,
+    program: (name, script) => writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 }),
+    start: async (env = {}) => {
+      const engine = await startEngine({
+        env: { PATH: bin, ...env },
+        directory,
+        say: (line) => said.push(line),
+      })
+      onTestFinished(() => engine.stop())
+      return engine
+    },
+  }
+}
+
+function setupWithRedis(): Machine {
+  const machine = setup()
+  machine.program('redis-server', `exec ${REAL_SERVER} "$@"`)
+  return machine
+}
+
+function portOf(engine: Engine): number {
+  return Number(new URL(engine.url).port)
+}
+
+async function setting(engine: Engine, name: string): Promise<string> {
+  return JSON.stringify(await ask(portOf(engine), 'CONFIG', 'GET', name))
+}
+
+describe('a server named by REDIS_URL', () => {
+  async function external(options: RedisOptions = {}): Promise<RedisServer> {
+    const redis = await startRedis(options)
+    onTestFinished(() => redis.stop())
+    return redis
+  }
+
+  test('is used before anything else, and not stopped', async () => {
+    const redis = await external()
+    const machine = setupWithRedis()
+
+    const engine = await machine.start({ REDIS_URL: redis.url })
+    await engine.stop()
+
+    expect(engine).toMatchObject({
+      kind: 'external',
+      url: redis.url,
+      description: `Redis at 127.0.0.1:${redis.port}`,
+    })
+    expect(await ask(redis.port, 'PING')).toBe('PONG')
+  })
+
+  test.each([
+    ['always', /^single server, append-only file, fsync on every write/],
+    ['everysec', /^single server, append-only file, fsync every second: .* may lose the last 1–2 seconds$/],
+    ['no', /^single server, append-only file, fsync left to the operating system/],
+  ] as const)('with appendfsync %s is told as what it is', async (aof, words) => {
+    const redis = await external({ aof })
+
+    const engine = await setup().start({ REDIS_URL: redis.url })
+
+    expect(engine.durability).toMatch(words)
+    expect(engine.keepsData).toBe(true)
+    expect(engine.warnings).toEqual([])
+  })
+
+  test('that keeps nothing is told so', async () => {
+    const redis = await external()
+
+    const engine = await setup().start({ REDIS_URL: redis.url })
+
+    expect(engine.durability).toBe('single server, nothing on disk: a restart loses everything')
+    expect(engine.keepsData).toBe(false)
+  })
+
+  test('with snapshots only may lose what came after the last one', async () => {
+    const redis = await external({ args: ['--save', '60 1'] })
+
+    const engine = await setup().start({ REDIS_URL: redis.url })
+
+    expect(engine.durability).toContain('only snapshots on disk')
+    expect(engine.keepsData).toBe(true)
+  })
+
+  test('that evicts keys is warned of', async () => {
+    const redis = await external({ args: ['--maxmemory-policy', 'allkeys-lru'] })
+
+    const engine = await setup().start({ REDIS_URL: redis.url })
+
+    expect(engine.warnings).toEqual([expect.stringContaining('maxmemory-policy is allkeys-lru')])
+  })
+
+  test('with replicas is told as one that fails over, and its replica is warned of', async () => {
+    const [primary, replica] = [await external(), await external()]
+    await ask(replica.port, 'REPLICAOF', '127.0.0.1', primary.port)
+    await until('the replica is attached', async () => {
+      return (await askFields(primary.port, 'INFO', 'replication')).get('connected_slaves') === '1'
+    })
+
+    const engine = await setup().start({ REDIS_URL: primary.url })
+    const wrong = await setup().start({ REDIS_URL: replica.url })
+
+    expect(engine.durability).toMatch(/^primary with 1 replica/)
+    expect(wrong.warnings).toEqual([expect.stringContaining('refuses writes')])
+  })
+
+  test('whose user may not ask for settings is told as unknown', async () => {
+    const redis = await external({
+      args: ['--user', 'app', 'on', '>secret', '~*', '+@all', '-config', '-info'],
+    })
+
+    const engine = await setup().start({ REDIS_URL: `redis://app:secret@127.0.0.1:${redis.port}` })
+
+    expect(engine.durability).toBe('topology unknown, durability unknown (this user may not ask)')
+    expect(engine.warnings).toEqual([expect.stringContaining('maxmemory-policy is unknown')])
+    expect(engine.description).not.toContain('secret')
+  })
+
+  test('that does not answer is one clear line', async () => {
+    const start = setup().start({ REDIS_URL: 'redis://:secret@127.0.0.1:1' })
+
+    await expect(start).rejects.toThrow(
+      new EngineError('cannot use the Redis at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1'),
+    )
+  })
+
+  test.each([
+    [':wrong@', 'wrong user name or password'],
+    ['', 'it asks for a password (redis://:password@host:port)'],
+  ])(
+    'with the password "%s" in place of the right one is one clear line without it',
+    async (password, words) => {
+      const { port } = await external({ args: ['--requirepass', 'right'] })
+
+      const start = setup().start({ REDIS_URL: `redis://${password}127.0.0.1:${port}` })
+
+      await expect(start).rejects.toThrow(
+        new EngineError(`cannot use the Redis at 127.0.0.1:${port}: ${words}`),
+      )
+    },
+  )
+
+  test('that is no URL of a Redis is one clear line without what it was', async () => {
+    const start = setup().start({ REDIS_URL: 'http://:secret@host' })
+
+    await expect(start).rejects.toThrow(
+      new EngineError('REDIS_URL must look like redis://host:port or rediss://user:password@host:port'),
+    )
+  })
+})
+
+describe('a private server from PATH', () => {
+  test('keeps an append-only file, never evicts, and listens on loopback only', async () => {
+    const engine = await setupWithRedis().start()
+
+    expect(engine).toMatchObject({ kind: 'spawned', keepsData: true, warnings: [] })
+    expect(engine.durability).toContain('fsync every second')
+    expect(await setting(engine, 'maxmemory-policy')).toContain('noeviction')
+    expect(await setting(engine, 'lazyfree-lazy-expire')).toContain('yes')
+    expect(await setting(engine, 'bind')).toContain('"127.0.0.1"')
+  })
+
+  test('is shut down by stop, and the next one has its data', async () => {
+    const machine = setupWithRedis()
+    const first = await machine.start()
+    await ask(portOf(first), 'SET', 'kept', 'yes')
+
+    await first.stop()
+    await expect(ask(portOf(first), 'PING')).rejects.toThrow()
+    const second = await machine.start()
+
+    expect(await ask(portOf(second), 'GET', 'kept')).toBe('yes')
+    expect(machine.said).toEqual([])
+  })
+
+  test('can fsync every write', async () => {
+    const engine = await setupWithRedis().start({ PERILUNE_FSYNC: 'always' })
+
+    expect(engine.durability).toContain('fsync on every write')
+  })
+
+  test('refuses a misspelt fsync policy', async () => {
+    await expect(setupWithRedis().start({ PERILUNE_FSYNC: 'sometimes' })).rejects.toThrow(EngineError)
+  })
+
+  test('leads its own process group, so that Ctrl-C in the terminal does not reach it', async () => {
+    const engine = await setupWithRedis().start()
+    const pid = Number((await askFields(portOf(engine), 'INFO', 'server')).get('process_id'))
+
+    expect(() => process.kill(-pid, 0)).not.toThrow()
+  })
+
+  test('may be a valkey-server', async () => {
+    const machine = setup()
+    machine.program('valkey-server', `exec ${REAL_SERVER} "$@"`)
+
+    expect((await machine.start()).description).toContain('private valkey-server')
+  })
+
+  test('that cannot start is one clear line', async () => {
+    const machine = setup()
+    machine.program('redis-server', 'exit 3')
+
+    await expect(machine.start()).rejects.toThrow(/^redis-server ended at once: it wrote no log/)
+  })
+
+  test('refuses data that is broken and says where to look', async () => {
+    const machine = setupWithRedis()
+    const { stop } = await machine.start()
+    await stop()
+    const files = join(machine.directory, 'redis', 'appendonlydir')
+    const target = existsSync(files)
+      ? join(files, 'appendonly.aof.manifest')
+      : join(files, '..', 'appendonly.aof')
+    writeFileSync(target, 'not what Redis wrote\n')
+
+    await expect(machine.start()).rejects.toThrow(/^redis-server ended at once: .*redis\.log\)$/)
+  })
+
+  test('is adopted when the service that started it was killed', async () => {
+    const machine = setupWithRedis()
+    const killed = await startAndKillService(machine)
+
+    const engine = await machine.start()
+
+    expect(engine.url).toBe(killed)
+    expect(machine.said).toEqual(['taking over the redis-server of a service that was killed'])
+    await engine.stop()
+    await expect(ask(portOf(engine), 'PING')).rejects.toThrow()
+  })
+
+  test('is not shared with a service that still runs', async () => {
+    const machine = setupWithRedis()
+    await machine.start()
+
+    await expect(machine.start()).rejects.toThrow(
+      new EngineError('another perilune service is already running on this data directory'),
+    )
+  })
+
+  test('is not mistaken for a stranger on the noted port', async () => {
+    const stranger = await startRedis()
+    onTestFinished(() => stranger.stop())
+    const machine = setupWithRedis()
+    mkdirSync(machine.directory)
+    writeFileSync(
+      join(machine.directory, 'redis.json'),
+      JSON.stringify({ pid: stranger.pid, port: stranger.port }),
+    )
+
+    const engine = await machine.start()
+
+    expect(portOf(engine)).not.toBe(stranger.port)
+  })
+
+  /** Resolves to the URL of the server it left behind. */
+  async function startAndKillService({ directory }: Machine): Promise<string> {
+    const program = `import('${new URL('start-engine.ts', import.meta.url).href}').then(async ({ startEngine }) => {
+      const env = { PATH: '${join(directory, '..', 'bin')}' }
+      const engine = await startEngine({ env, directory: '${directory}', say: console.error })
+      console.log(engine.url)
+      setInterval(() => {}, 1000)
+    })`
+    const service = spawn(process.execPath, ['--import', 'tsx', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [line] = await once(service.stdout, 'data')
+    service.kill('SIGKILL')
+    await once(service, 'exit')
+    return String(line).trim()
+  }
+})
+
+describe('a server in Docker', () => {
+  // Stands in for Docker: a "container" is a real redis-server whose port and pid are in a file.
+  function docker(machine: Machine): void {
+    for (const name of ['cat', 'rm', 'sleep'])
+      symlinkSync(
+        findExecutable([name], process.env['PATH']) ?? '',
+        join(machine.directory, '..', 'bin', name),
+      )
+    machine.program(
+      'docker',
+      `state="$(dirname0)/container"
+case "$1" in
+  info) exit 0 ;;
+  run)
+    while [ "$1" != redis-server ]; do
+      case "$1" in -p) published="$2" ;; -v) data="\${2%:/data}" ;; esac
+      shift
+    done
+    shift
+    port="\${published#127.0.0.1:}"; port="\${port%:6379}"
+    ${REAL_SERVER} "$@" --port "$port" --dir "$data" >/dev/null 2>&1 &
+    echo "$port $!" >"$state"
+    echo 0123456789abcdef ;;
+  port) read -r port pid <"$state" && echo "127.0.0.1:$port" ;;
+  stop) read -r port pid <"$state" && kill "$pid" && rm "$state" ;;
+esac`.replace('$(dirname0)', '${0%/*}'),
+    )
+  }
+
+  test('is started on our data directory and stopped', async () => {
+    const machine = setup()
+    docker(machine)
+
+    const engine = await machine.start()
+
+    expect(engine).toMatchObject({ kind: 'docker', keepsData: true, warnings: [] })
+    expect(engine.durability).toContain('fsync every second')
+    expect(await setting(engine, 'dir')).toContain(join(machine.directory, 'redis'))
+    await engine.stop()
+    await until('it is gone', async () =>
+      ask(portOf(engine), 'PING').then(
+        () => false,
+        () => true,
+      ),
+    )
+  })
+
+  test('is passed over when the engine does not answer', async () => {
+    const machine = setup()
+    machine.program('docker', 'exit 1')
+
+    expect((await machine.start()).kind).toBe('embedded')
+  })
+
+  test('is passed over, with its reason, when the container cannot be started', async () => {
+    const machine = setup()
+    machine.program('docker', '[ "$1" = info ] || { echo "no such image" >&2; exit 125; }')
+
+    expect((await machine.start()).kind).toBe('embedded')
+    expect(machine.said.at(-1)).toBe('Docker could not start redis:7: no such image')
+  })
+})
+
+describe('with nothing else', () => {
+  test('the embedded engine runs scripts and says that it keeps nothing', async () => {
+    const engine = await setup().start()
+
+    expect(engine).toMatchObject({
+      kind: 'embedded',
+      description: 'in-memory demo engine: nothing is kept',
+      keepsData: false,
+    })
+    expect(await ask(portOf(engine), 'EVAL', "return redis.call('INCR', KEYS[1])", 1, 'n')).toBe(1)
+  })
+
+  test('the embedded engine ends with stop', async () => {
+    const engine = await setup().start()
+    expect(await ask(portOf(engine), 'PING')).toBe('PONG')
+
+    await engine.stop()
+
+    await expect(ask(portOf(engine), 'PING')).rejects.toThrow()
+  })
+
+  test('and no demo wanted, one line says what to type', async () => {
+    const start = setup().start({ PERILUNE_DEMO: 'never' })
+
+    await expect(start).rejects.toThrow(/^no Redis found: install one \(apt-get install redis-server/)
+  })
+})

@@ -1,0 +1,135 @@
+// A private redis-server as our child. It outlives a service that was killed: the next one adopts it,
+// because two servers must never write to the same files.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import { connectTo } from './connection.ts'
+import { type Engine, EngineError, type EngineOptions } from './engine.ts'
+import { freePort } from './free-port.ts'
+import { occupy, serverArguments } from './own-server.ts'
+import { readSettings } from './settings.ts'
+
+interface Running {
+  pid: number
+  port: number
+}
+
+/** Starts `executable` on our data directory, or adopts the server that a killed service left there. */
+export async function useSpawned(executable: string, options: EngineOptions): Promise<Engine> {
+  const files = filesIn(options.directory)
+  const left = await findLeft(files)
+  if (left !== undefined) options.say(`taking over the ${basename(executable)} of a service that was killed`)
+  const running = left ?? (await start(executable, files, options))
+  const url = urlOf(running.port)
+  const client = await occupy(url)
+  return {
+    url,
+    kind: 'spawned',
+    description: `private ${basename(executable)} on port ${running.port}, data in ${files.data}`,
+    ...(await readSettings(client)),
+    stop: () => stop(running, client, files),
+  }
+}
+
+interface Files {
+  data: string
+  state: string
+  log: string
+}
+
+function filesIn(directory: string): Files {
+  const root = resolve(directory)
+  mkdirSync(join(root, 'redis'), { recursive: true, mode: 0o700 })
+  // As the server itself will name it.
+  const data = realpathSync(join(root, 'redis'))
+  return { data, state: join(root, 'redis.json'), log: join(root, 'redis.log') }
+}
+
+async function findLeft(files: Files): Promise<Running | undefined> {
+  const noted = readState(files)
+  return noted !== undefined && (await isOurs(noted, files)) ? noted : undefined
+}
+
+function readState({ state }: Files): Running | undefined {
+  try {
+    const { pid, port }: Partial<Running> = JSON.parse(readFileSync(state, 'utf8'))
+    return pid === undefined || port === undefined ? undefined : { pid, port }
+  } catch {
+    return undefined // never written, or half written when the machine stopped
+  }
+}
+
+/** The port and the pid may be somebody else's by now, so the server itself is asked. */
+async function isOurs({ pid, port }: Running, { data }: Files): Promise<boolean> {
+  try {
+    const client = await connectTo(urlOf(port))
+    const [directory, server] = await Promise.all([client.config('GET', 'dir'), client.info('server')])
+    client.disconnect()
+    return (
+      JSON.stringify(directory).includes(JSON.stringify(data)) && server.includes(`process_id:${pid}\r\n`)
+    )
+  } catch {
+    return false
+  }
+}
+
+async function start(executable: string, files: Files, options: EngineOptions): Promise<Running> {
+  const port = await freePort()
+  const place = ['--port', String(port), '--bind', '127.0.0.1', '--protected-mode', 'yes']
+  const paths = ['--dir', files.data, '--logfile', files.log]
+  // Detached: Ctrl-C in the terminal is for the service, which stops the server when it has drained.
+  const child = spawn(executable, [...place, ...paths, ...serverArguments(options.env)], {
+    stdio: 'ignore',
+    detached: true,
+  })
+  child.unref()
+  await once(child, 'spawn')
+  const running = { pid: child.pid ?? 0, port }
+  writeFileSync(files.state, JSON.stringify(running))
+  await untilReachable(child, port, files)
+  return running
+}
+
+async function untilReachable(child: ChildProcess, port: number, files: Files): Promise<void> {
+  for (;;) {
+    try {
+      const client = await connectTo(urlOf(port))
+      client.disconnect()
+      return
+    } catch (error) {
+      const ended = child.exitCode !== null || child.signalCode !== null
+      if (ended) throw new EngineError(`redis-server ended at once: ${lastLogLine(files)}`, { cause: error })
+      await sleep(10)
+    }
+  }
+}
+
+function lastLogLine({ log }: Files): string {
+  const lines = existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : []
+  return `${lines.at(-1) ?? 'it wrote no log'} (see ${log})`
+}
+
+async function stop({ pid }: Running, client: Redis, files: Files): Promise<void> {
+  // The connection ends when the process does, also when it is not our child.
+  const ended = client.status === 'end' ? Promise.resolve([]) : once(client, 'end')
+  signal(pid, 'SIGTERM')
+  const impatience = setTimeout(() => signal(pid, 'SIGKILL'), 10_000)
+  await ended
+  clearTimeout(impatience)
+  rmSync(files.state, { force: true })
+}
+
+function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function urlOf(port: number): string {
+  return `redis://127.0.0.1:${port}`
+}

@@ -1,0 +1,71 @@
+// A clock that stands still until a test moves it. Scripts learn the time from one fragment; here they
+// run with another in its place, which reads a key beside the unit's own.
+
+import { createHash } from 'node:crypto'
+import type { Driver, Reply, Script, ScriptCall } from '../driver.ts'
+
+/** Takes the place of shared/clock. Without its key it tells the real time. */
+export const TEST_CLOCK = `-- Takes the place of shared/clock in tests: a clock that stands where the test put it. Its key shares
+-- the hash tag of the call's keys, so it works on a cluster too. Without that key it tells the real time.
+local function clock_us()
+  local set = redis.call('GET', string.match(KEYS[1], '^.-}') .. ':clock')
+  if set then
+    return tonumber(set)
+  end
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end`
+
+/** Where every unit's test clock stands at first, in microseconds. */
+export const START_US = 1_800_000_000_000_000
+
+/** The script with the test clock in place of `clock`, the text that lua/contract.json names so. */
+export function onTestClock(script: Script, clock: string): Script {
+  const source = script.source.replace(clock, () => TEST_CLOCK)
+  return { ...script, source, sha1: createHash('sha1').update(source).digest('hex') }
+}
+
+/** A driver whose scripts tell the time of the test clock; all else goes through. */
+export function withTestClock(driver: Driver, clock: string): Driver {
+  const known = new Map<string, Script>()
+  const swapped = (script: Script): Script => {
+    const made = known.get(script.sha1) ?? onTestClock(script, clock)
+    known.set(script.sha1, made)
+    return made
+  }
+  const onClock = (call: ScriptCall): ScriptCall => ({ ...call, script: swapped(call.script) })
+  return {
+    name: driver.name,
+    run: (call) => driver.run(onClock(call)),
+    runMany: (calls) => driver.runMany(calls.map(onClock)),
+    load: (script) => driver.load(swapped(script)),
+    read: (calls) => driver.read(calls),
+    subscribe: (channel, listener) => driver.subscribe(channel, listener),
+    info: () => driver.info(),
+    wait: (key, replicas, timeoutMs) => driver.wait(key, replicas, timeoutMs),
+    healthy: () => driver.healthy(),
+    close: () => driver.close(),
+  }
+}
+
+/** Sets the test clock of one unit; `prefix` is what its keys begin with: `perilune:{feed:room}`. */
+export async function setTestClock(driver: Driver, prefix: string, us: number): Promise<void> {
+  await runCommand(driver, [`${prefix}:clock`], ['SET', `${prefix}:clock`, us])
+}
+
+/** Runs one Redis command whose keys share a slot. Resolves to its reply. */
+export function runCommand(
+  driver: Driver,
+  keys: readonly string[],
+  words: readonly (string | number | Uint8Array)[],
+): Promise<Reply> {
+  return driver.run({ script: COMMAND, keys, args: words, send: 'source' })
+}
+
+const COMMAND: Script = {
+  name: 'testing/command',
+  sha1: '',
+  source: 'return redis.call(unpack(ARGV))',
+  reads: false,
+  bytes: true,
+}

@@ -1,0 +1,101 @@
+// What a player of vectors reads of lua/contract.json, and how it puts arguments in and takes answers
+// out by it. Nothing here knows any structure: the contract suffices.
+
+import { type Argument, type Reply, type Script } from '../driver.ts'
+import { type Value, toBytes, toValue } from './vector-value.ts'
+
+type ScalarType = 'integer' | 'number' | 'big' | 'text' | 'bytes' | 'flag'
+
+interface Field {
+  readonly name: string
+  readonly type: ScalarType | 'list' | 'repeated'
+  readonly optional?: boolean
+  readonly fields?: readonly Field[]
+}
+
+export interface ContractOperation {
+  readonly structure: string
+  readonly sha1: string
+  readonly reads: boolean
+  readonly keys: readonly { readonly part: string }[]
+  readonly arguments: readonly Field[]
+  readonly answers: Readonly<Record<string, readonly Field[]>>
+  readonly source: string
+}
+
+/** `lua/contract.json`, as far as it takes to run its scripts. */
+export interface Contract {
+  /** The fragment that reads the server's time, as it stands in every script. */
+  readonly clock: string | null
+  readonly operations: Readonly<Record<string, ContractOperation>>
+}
+
+export type Arguments = Readonly<Record<string, unknown>>
+
+/** Throws when the contract has no such operation. */
+export function operationOf(contract: Contract, name: string): ContractOperation {
+  const operation = contract.operations[name]
+  if (operation === undefined) throw new Error(`the contract has no ${name}`)
+  return operation
+}
+
+export function scriptOf(name: string, { sha1, source, reads, answers }: ContractOperation): Script {
+  return { name, sha1, source, reads, bytes: Object.values(answers).flat().some(holdsBytes) }
+}
+
+function holdsBytes({ type, fields = [] }: Field): boolean {
+  return type === 'bytes' || fields.some(holdsBytes)
+}
+
+/** The last parts of all keys that operations of the structure touch, sorted. */
+export function partsOf(contract: Contract, structure: string): string[] {
+  const own = Object.values(contract.operations).filter((operation) => operation.structure === structure)
+  return [...new Set(own.flatMap(({ keys }) => keys.map(({ part }) => part)))].sort()
+}
+
+/** The arguments in the order of ARGV. Throws for one that is missing or that nobody declared. */
+export function encodeArguments(fields: readonly Field[], given: Arguments): Argument[] {
+  const known = new Set(fields.map(({ name }) => name))
+  const stray = Object.keys(given).find((name) => !known.has(name))
+  if (stray !== undefined) throw new Error(`there is no argument ${stray}`)
+  return fields.flatMap((field) =>
+    field.type === 'repeated' ? encodeGroups(field, given[field.name]) : [encode(field, given[field.name])],
+  )
+}
+
+function encodeGroups({ name, fields = [] }: Field, groups: unknown): Argument[] {
+  if (!Array.isArray(groups)) throw new Error(`${name} must be a list`)
+  const [only] = fields
+  if (only !== undefined && fields.length === 1) return groups.map((value) => encode(only, value))
+  return groups.flatMap((group) => encodeArguments(fields, group))
+}
+
+function encode({ name, type }: Field, value: unknown): Argument {
+  if (value === undefined) throw new Error(`the argument ${name} is missing`)
+  return type === 'flag' ? Number(value) : toBytes(value)
+}
+
+/** The status word, then the values in the order of the contract; a list of records as a list of lists. */
+export function decodeAnswer({ answers }: ContractOperation, reply: Reply): Value[] {
+  if (!Array.isArray(reply)) throw new Error('the script did not answer with a list')
+  const [word, ...parts] = reply
+  const status = String(word)
+  const fields = answers[status]
+  if (fields === undefined) throw new Error(`the contract has no answer ${status}`)
+  if (fields.length !== parts.length) throw new Error(`${status} has ${parts.length} values`)
+  return [status, ...fields.map((field, at) => decode(field, parts[at] ?? null))]
+}
+
+function decode({ type, optional, fields = [] }: Field, part: Reply): Value {
+  if (part === null && optional === true) return null
+  if (Array.isArray(part)) return decodeRecords(fields, part)
+  if (type === 'flag') return part === 1
+  if (type === 'integer' && typeof part !== 'number') throw new Error(`not an integer: ${String(part)}`)
+  return toValue(part)
+}
+
+function decodeRecords(fields: readonly Field[], flat: readonly Reply[]): Value[] {
+  if (fields.length === 1) return fields.flatMap((only) => flat.map((part) => decode(only, part)))
+  const starts = flat.keys().filter((at) => at % fields.length === 0)
+  return Array.from(starts, (start) => fields.map((field, at) => decode(field, flat[start + at] ?? null)))
+}

@@ -1,0 +1,27 @@
+// Values as vectors write them. Bytes are text where they are UTF-8, else { "base64": … }.
+
+import { isUtf8 } from 'node:buffer'
+import type { Reply } from '../driver.ts'
+
+export type Value = string | number | boolean | null | Base64 | Value[]
+
+export interface Base64 {
+  readonly base64: string
+}
+
+export function isBase64(value: unknown): value is Base64 {
+  return typeof value === 'object' && value !== null && 'base64' in value
+}
+
+/** An argument as it is sent. Throws for what is neither text, number nor bytes. */
+export function toBytes(value: unknown): string | number | Buffer {
+  if (typeof value === 'string' || typeof value === 'number') return value
+  if (isBase64(value)) return Buffer.from(value.base64, 'base64')
+  throw new Error(`not an argument: ${JSON.stringify(value)}`)
+}
+
+/** A part of a reply as a vector would write it. */
+export function toValue(part: Reply): Value {
+  if (Buffer.isBuffer(part)) return isUtf8(part) ? part.toString('utf8') : { base64: part.toString('base64') }
+  return Array.isArray(part) ? part.map(toValue) : part
+}

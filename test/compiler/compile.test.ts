@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { compileTree } from '../../tools/contract/compile.ts'
+import { withTables } from '../../tools/contract/emit-docs.ts'
+import { contractJson } from '../../tools/contract/emit-json.ts'
+import { locate } from '../../tools/contract/include.ts'
+
+const GOOD = join(import.meta.dirname, 'fixtures/good')
+const contract = compileTree(GOOD, '1.2.3')
+
+function operation(name: string): (typeof contract.operations)[string] {
+  const found = contract.operations[name]
+  if (!found) throw new Error(`${name} is missing`)
+  return found
+}
+
+test('every operation is in the contract, sorted by name', () => {
+  expect(Object.keys(contract.operations)).toEqual([
+    'demo/add-up',
+    'demo/clear',
+    'demo/count-bodies',
+    'demo/take-notes',
+    'newer/expire',
+    'newer/pop',
+  ])
+  expect(contract.version).toBe('1.2.3')
+})
+
+test('the head becomes prose by paragraph, cost, and whether the script writes', () => {
+  const { about, cost, reads } = operation('demo/take-notes')
+
+  expect(about).toBe(
+    'Keeps notes. Bodies may hold any bytes; `odd` notes are numbered too.\n\nA second paragraph says why.',
+  )
+  expect([cost, reads, operation('demo/add-up').reads]).toEqual(['O(notes)', false, true])
+})
+
+test('keys and arguments are declared with name, part, type and meaning', () => {
+  expect(operation('demo/count-bodies').keys).toEqual([
+    { name: 'main', part: 'main', type: 'hash', about: 'the first one' },
+    { name: 'others', part: 'others', type: 'hash', about: 'more of them', repeated: true },
+  ])
+  expect(operation('demo/clear').keys[1]?.part).toBe('note-sequence')
+  expect(operation('demo/take-notes').arguments.map(({ name, type }) => `${name}:${type}`)).toEqual([
+    'limit:integer',
+    'half:number',
+    'label:text',
+    'raw:bytes',
+    'quiet:flag',
+    'items:repeated',
+  ])
+  expect(operation('demo/take-notes').arguments.at(-1)?.fields).toEqual([
+    { name: 'body', type: 'bytes' },
+    { name: 'odd', type: 'flag' },
+  ])
+})
+
+test('answers hold scalars, values that may be null, and lists of records', () => {
+  expect(operation('demo/take-notes').answers).toEqual({
+    kept: [
+      { name: 'now_us', type: 'integer' },
+      { name: 'big_id', type: 'big' },
+      { name: 'half', type: 'number' },
+      { name: 'label', type: 'text', optional: true },
+      {
+        name: 'notes',
+        type: 'list',
+        fields: [
+          { name: 'id', type: 'integer' },
+          { name: 'size', type: 'integer' },
+          { name: 'body', type: 'bytes' },
+        ],
+      },
+      { name: 'first_ids', type: 'list', fields: [{ name: 'id', type: 'integer' }] },
+    ],
+    full: [{ name: 'limit', type: 'integer' }],
+  })
+})
+
+test('a fragment stands once in a script, where it is first named, also when another one includes it', () => {
+  const { source } = operation('demo/take-notes')
+
+  expect(source.split('local function whole').length).toBe(2)
+  expect(source.indexOf('local function whole')).toBeLessThan(source.indexOf('local function keep_note'))
+  expect(source).not.toContain('@include')
+})
+
+test('the clock stands in a script exactly as the contract tells it', () => {
+  expect(contract.clock).toContain("redis.call('TIME')")
+  expect(operation('demo/take-notes').source.split(contract.clock ?? '?').length).toBe(2)
+})
+
+test('every line of a built script leads to the same line of its source', () => {
+  for (const { source, lines } of Object.values(contract.operations)) {
+    for (const [index, text] of source.trimEnd().split('\n').entries()) {
+      const { file, line } = locate(lines, index + 1)
+      const original = readFileSync(join(GOOD, '..', file), 'utf8').split('\n')[line - 1]
+      expect(`${file}:${line} ${original}`).toBe(`${file}:${line} ${text}`)
+    }
+  }
+})
+
+test('the minimum version follows from commands and options, but for commands that are optional', () => {
+  expect(operation('demo/take-notes').optional).toEqual([
+    { command: 'SPUBLISH', reason: 'only where the server knows sharded channels' },
+  ])
+  expect(contract.structures['demo']?.since).toBe('6.2.0')
+  expect(operation('newer/expire').since).toBe('7.0.0')
+  expect(operation('newer/pop').since).toBe('7.0.0')
+  expect(contract.structures['newer']?.since).toBe('7.0.0')
+})
+
+test('a structure lists the commands that its scripts call', () => {
+  expect(contract.structures['newer']?.commands).toEqual(['pexpire', 'xread', 'zmpop'])
+  expect(contract.structures['demo']?.commands).toContain('spublish')
+})
+
+test('the JSON text holds the whole contract', () => {
+  expect(JSON.parse(contractJson(contract))).toEqual(contract)
+})
+
+test('a page receives the tables between its markers and keeps everything else', () => {
+  const page = [
+    'before',
+    '<!-- generated:operations -->',
+    'old',
+    '<!-- /generated:operations -->',
+    '<!-- generated:keys -->',
+    '<!-- /generated:keys -->',
+    'after',
+  ].join('\n')
+
+  const once = withTables(page, contract, 'demo')
+
+  expect(once).toMatch(/^before\n<!-- generated:operations -->\n\n\| operation /)
+  expect(once).not.toContain('\nold\n')
+  expect(once).toContain('| `demo/take-notes` | Keeps notes. | O(notes) | writes |')
+  expect(once).toContain('| `note-sequence` | string | the last id |')
+  expect(once.endsWith('<!-- /generated:keys -->\nafter')).toBe(true)
+  expect(withTables(once, contract, 'demo')).toBe(once)
+})

@@ -1,0 +1,141 @@
+import { Cluster, Redis } from 'ioredis'
+import { createClient, createClientPool } from 'redis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ConnectionLostError } from '../../src/driver.ts'
+import { ioredis } from '../../src/drivers/ioredis.ts'
+import { nodeRedis } from '../../src/drivers/node-redis.ts'
+import { callOf, ECHO, failureOf, scriptOf, until, untilAnswered } from '../../src/testing/driver-calls.ts'
+import { startCluster } from '../servers/cluster.ts'
+import { freePort } from '../servers/ports.ts'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
+
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterAll(() => server.stop())
+
+const echo = callOf(ECHO, ['k'], ['x'])
+
+test('an ioredis client that would rename keys or change replies is refused', () => {
+  const lazy = { lazyConnect: true }
+
+  expect(() => ioredis(new Redis({ ...lazy, keyPrefix: 'a:' }))).toThrow(/keyPrefix/)
+  expect(() => ioredis(new Cluster([], { ...lazy, redisOptions: { keyPrefix: 'a:' } }))).toThrow(/keyPrefix/)
+  expect(() => ioredis(new Redis({ ...lazy, stringNumbers: true }))).toThrow(/stringNumbers/)
+  expect(() => ioredis(new Redis({ ...lazy, protocol: 3, replyMapping: 'resp3' }))).toThrow(/replyMapping/)
+})
+
+test('a node-redis pool, a legacy client and a client with a keyPrefix are refused', () => {
+  // @ts-expect-error: the types refuse it too
+  expect(() => nodeRedis(createClient().legacy())).toThrow(TypeError)
+  // @ts-expect-error: the types refuse it too
+  expect(() => nodeRedis(createClientPool())).toThrow(/no pool/)
+  expect(() => nodeRedis(createClient({ keyPrefix: 'a:' }))).toThrow(/keyPrefix/)
+})
+
+test('what ioredis gives up without ever having been connected was certainly not sent', async () => {
+  const client = new Redis({
+    host: '127.0.0.1',
+    port: await freePort(),
+    maxRetriesPerRequest: 1,
+    retryStrategy: (times) => (times > 3 ? null : 5),
+  })
+  client.on('error', () => {})
+
+  const failure = await failureOf(ioredis(client).run(echo))
+  await until(() => client.status === 'end', 'the client had ended')
+  const late = await failureOf(ioredis(client).run(echo))
+
+  expect(failure).toMatchObject({ name: 'ConnectionLostError', sent: false })
+  expect(late).toMatchObject({ name: 'ConnectionLostError', sent: false })
+})
+
+test('what an ioredis client without an offline queue refuses was certainly not sent', async () => {
+  const client = new Redis({ host: '127.0.0.1', port: await freePort(), enableOfflineQueue: false })
+  client.on('error', () => {})
+
+  expect(await failureOf(ioredis(client).run(echo))).toMatchObject({
+    name: 'ConnectionLostError',
+    sent: false,
+  })
+  client.disconnect()
+})
+
+test('a call to a closed node-redis client, or one that waited too long to be sent, was certainly not sent', async () => {
+  const closed = createClient({ socket: { port: server.port } })
+  const waiting = createClient({
+    socket: { port: await freePort(), reconnectStrategy: 20 },
+    commandOptions: { timeout: 50 },
+  })
+  waiting.on('error', () => {})
+  const connecting = failureOf(waiting.connect())
+
+  const failures = [
+    await failureOf(nodeRedis(closed).run(echo)),
+    await failureOf(nodeRedis(waiting).run(echo)),
+  ]
+  waiting.destroy()
+  await connecting
+
+  for (const failure of failures) expect(failure).toMatchObject({ name: 'ConnectionLostError', sent: false })
+})
+
+test('a wrong password is an error of the server', async () => {
+  const guarded = await startRedis({ args: ['--requirepass', 'secret'] })
+  const client = new Redis({ host: '127.0.0.1', port: guarded.port, password: 'wrong' })
+  client.on('error', () => {})
+
+  const failure = await failureOf(ioredis(client).run(echo))
+  client.disconnect()
+  await guarded.stop()
+
+  expect(failure).toMatchObject({ name: 'ServerReplyError', word: 'WRONGPASS' })
+})
+
+test('a cluster node that ioredis reconnects without resending fails the calls that were in flight', async () => {
+  const cluster = await startCluster({ masters: 3 })
+  const options = {
+    clusterNodeRetryStrategy: () => 20,
+    redisOptions: { autoResendUnfulfilledCommands: false },
+  }
+  const client = new Cluster([{ host: '127.0.0.1', port: cluster.ports[0] ?? 0 }], options)
+  client.on('error', () => {})
+  const driver = ioredis(client)
+  await driver.run(callOf(scriptOf("return redis.call('SET', KEYS[1], 1)"), ['k']))
+
+  const inFlight = failureOf(
+    driver.run(callOf(scriptOf("while redis.call('EXISTS', KEYS[1]) == 1 do end"), ['k'])),
+  )
+  const owner = cluster.nodes.find(({ port }) => client.slots[7629]?.[0] === `127.0.0.1:${port}`)
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  await owner?.kill()
+  const failure = await inFlight
+  await owner?.restart()
+  const answer = await untilAnswered(driver, echo)
+  client.disconnect()
+  await cluster.stop()
+
+  expect(failure).toBeInstanceOf(ConnectionLostError)
+  expect(answer).toBe('x')
+})
+
+test('a driver uses one connection more, however many channels it listens on', async () => {
+  const own = await startRedis()
+  const client = new Redis({ host: '127.0.0.1', port: own.port })
+  const driver = ioredis(client)
+
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) => driver.subscribe(`c:${n}`, { onMessage() {}, onGap() {} })),
+  )
+
+  expect(await client.info('clients')).toContain('connected_clients:2')
+  await driver.close()
+  await until(
+    async () => (await client.info('clients')).includes('connected_clients:1'),
+    'the line was closed',
+  )
+  client.disconnect()
+  await own.stop()
+})
