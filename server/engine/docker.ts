@@ -33,20 +33,12 @@ async function run(
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const port = await freePort()
   const settings = serverArguments(options.env)
-  const place = [
-    'run',
-    '-d',
-    '--rm',
-    '--name',
-    container,
-    '-p',
-    `127.0.0.1:${port}:6379`,
-    '-v',
-    `${data}:/data`,
-  ]
+  const place = ['--name', container, '-p', `127.0.0.1:${port}:6379`, '-v', `${data}:/data`]
   options.say(`starting ${IMAGE} with Docker; the first time it is downloaded`)
   try {
-    await docker.call([...place, IMAGE, 'redis-server', ...settings])
+    // One that stopped with the machine still has the name. (`run --rm` would free it too late for a quick restart.)
+    await docker.remove(container)
+    await docker.call(['run', '-d', ...place, IMAGE, 'redis-server', ...settings])
     return port
   } catch (error) {
     options.say(`Docker could not start ${IMAGE}: ${lastLine(error)}`)
@@ -66,6 +58,7 @@ async function connected(docker: Docker, container: string, port: number, data: 
     stop: async () => {
       client.disconnect()
       await docker.call(['stop', container])
+      await docker.remove(container)
     },
   }
 }
@@ -103,6 +96,11 @@ class Docker {
       () => true,
       () => false,
     )
+  }
+
+  /** Its data stays: that is in a directory of ours. */
+  async remove(container: string): Promise<void> {
+    await this.call(['rm', '-f', container])
   }
 
   /** The loopback port of a running container, or undefined. */

@@ -236,8 +236,8 @@ describe('a private server from PATH', () => {
 
   test('refuses data that is broken and says where to look', async () => {
     const machine = setupWithRedis()
-    const { stop } = await machine.start()
-    await stop()
+    const first = await machine.start()
+    await first.stop()
     const files = join(machine.directory, 'redis', 'appendonlydir')
     const target = existsSync(files)
       ? join(files, 'appendonly.aof.manifest')
@@ -282,57 +282,12 @@ describe('a private server from PATH', () => {
 
     expect(portOf(engine)).not.toBe(stranger.port)
   })
-
-  /** Resolves to the URL of the server it left behind. */
-  async function startAndKillService({ directory }: Machine): Promise<string> {
-    const program = `import('${new URL('start-engine.ts', import.meta.url).href}').then(async ({ startEngine }) => {
-      const env = { PATH: '${join(directory, '..', 'bin')}' }
-      const engine = await startEngine({ env, directory: '${directory}', say: console.error })
-      console.log(engine.url)
-      setInterval(() => {}, 1000)
-    })`
-    const service = spawn(process.execPath, ['--import', 'tsx', '-e', program], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const [line] = await once(service.stdout, 'data')
-    service.kill('SIGKILL')
-    await once(service, 'exit')
-    return String(line).trim()
-  }
 })
 
 describe('a server in Docker', () => {
-  // Stands in for Docker: a "container" is a real redis-server whose port and pid are in a file.
-  function docker(machine: Machine): void {
-    for (const name of ['cat', 'rm', 'sleep'])
-      symlinkSync(
-        findExecutable([name], process.env['PATH']) ?? '',
-        join(machine.directory, '..', 'bin', name),
-      )
-    machine.program(
-      'docker',
-      `state="$(dirname0)/container"
-case "$1" in
-  info) exit 0 ;;
-  run)
-    while [ "$1" != redis-server ]; do
-      case "$1" in -p) published="$2" ;; -v) data="\${2%:/data}" ;; esac
-      shift
-    done
-    shift
-    port="\${published#127.0.0.1:}"; port="\${port%:6379}"
-    ${REAL_SERVER} "$@" --port "$port" --dir "$data" >/dev/null 2>&1 &
-    echo "$port $!" >"$state"
-    echo 0123456789abcdef ;;
-  port) read -r port pid <"$state" && echo "127.0.0.1:$port" ;;
-  stop) read -r port pid <"$state" && kill "$pid" && rm "$state" ;;
-esac`.replace('$(dirname0)', '${0%/*}'),
-    )
-  }
-
   test('is started on our data directory and stopped', async () => {
     const machine = setup()
-    docker(machine)
+    installDocker(machine)
 
     const engine = await machine.start()
 
@@ -346,6 +301,16 @@ esac`.replace('$(dirname0)', '${0%/*}'),
         () => true,
       ),
     )
+  })
+
+  test('is taken over when the service that started it was killed', async () => {
+    const machine = setup()
+    installDocker(machine)
+    const killed = await startAndKillService(machine)
+
+    const engine = await machine.start()
+
+    expect(engine.url).toBe(killed)
   })
 
   test('is passed over when the engine does not answer', async () => {
@@ -391,3 +356,46 @@ describe('with nothing else', () => {
     await expect(start).rejects.toThrow(/^no Redis found: install one \(apt-get install redis-server/)
   })
 })
+
+/** Resolves to the URL of the server it left behind. */
+async function startAndKillService({ directory }: Machine): Promise<string> {
+  const program = `import('${new URL('start-engine.ts', import.meta.url).href}').then(async ({ startEngine }) => {
+    const env = { PATH: '${join(directory, '..', 'bin')}' }
+    const engine = await startEngine({ env, directory: '${directory}', say: console.error })
+    console.log(engine.url)
+    setInterval(() => {}, 1000)
+  })`
+  const service = spawn(process.execPath, ['--import', 'tsx', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(service.stdout, 'data')
+  service.kill('SIGKILL')
+  await once(service, 'exit')
+  return String(line).trim()
+}
+
+// Stands in for Docker: a "container" is a real redis-server whose port and pid are in a file.
+function installDocker(machine: Machine): void {
+  const bin = join(machine.directory, '..', 'bin')
+  symlinkSync(findExecutable(['rm'], process.env['PATH']) ?? '', join(bin, 'rm'))
+  machine.program(
+    'docker',
+    `state="${bin}/container"
+case "$1" in
+  info) exit 0 ;;
+  run)
+    while [ "$1" != redis-server ]; do
+      case "$1" in -p) published="$2" ;; -v) data="\${2%:/data}" ;; esac
+      shift
+    done
+    shift
+    port="\${published#127.0.0.1:}"; port="\${port%:6379}"
+    ${REAL_SERVER} "$@" --port "$port" --dir "$data" >/dev/null 2>&1 &
+    echo "$port $!" >"$state"
+    echo 0123456789abcdef ;;
+  port) read -r port pid <"$state" && echo "127.0.0.1:$port" ;;
+  stop) read -r port pid <"$state" && kill "$pid" ;;
+  rm) rm -f "$state" ;;
+esac`,
+  )
+}

@@ -13,6 +13,12 @@ const NOTHING_FOUND =
  * Rejects with `EngineError`.
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const engine = await firstPossible(options)
+  let stopped: Promise<void> | undefined
+  return { ...engine, stop: () => (stopped ??= engine.stop()) }
+}
+
+async function firstPossible(options: EngineOptions): Promise<Engine> {
   const { env } = options
   if (env['REDIS_URL']) return useExternal(env['REDIS_URL'])
 

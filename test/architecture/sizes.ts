@@ -49,9 +49,10 @@ function diagnose(root: string, folders: readonly string[], rule: string): Repor
   const directory = mkdtempSync(join(tmpdir(), 'perilune-sizes-'))
   const config = join(directory, 'oxlint.json')
   const terms = { max: 0, skipBlankLines: true, skipComments: true }
-  writeFileSync(config, JSON.stringify({ plugins: [], categories: {}, rules: { [rule]: ['error', terms] } }))
+  const rules = { [rule]: ['error', terms] }
+  writeFileSync(config, JSON.stringify({ plugins: [], categories: { correctness: 'off' }, rules }))
   try {
-    const out = lint(root, ['-A', 'all', '-D', rule, '-c', config, '--format', 'json', ...folders])
+    const out = lint(root, ['-c', config, '--format', 'json', ...folders])
     return (JSON.parse(out) as Report).diagnostics
   } finally {
     rmSync(directory, { recursive: true })
@@ -59,10 +60,10 @@ function diagnose(root: string, folders: readonly string[], rule: string): Repor
 }
 
 function lint(root: string, options: readonly string[]): string {
-  const home = dirname(createRequire(import.meta.url).resolve('oxlint/package.json'))
+  const program = join(dirname(createRequire(import.meta.url).resolve('oxlint')), '../bin/oxlint')
   try {
     const room = { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: 'pipe' } as const
-    return execFileSync(process.execPath, [join(home, 'bin/oxlint'), ...options], room)
+    return execFileSync(process.execPath, [program, ...options], room)
   } catch (error) {
     // It ends with 1 whenever it found something, which is always.
     return (error as { stdout: string }).stdout

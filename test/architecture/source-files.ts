@@ -29,7 +29,8 @@ export function textOf(root: string, path: string): string {
 }
 
 // A statement begins its line, so what stands in comments and strings is not taken for one.
-const STATEMENT = /^(?:import|export)\b(?<type>\s+type\b)?(?<names>[^'"`;=]*?\bfrom)?\s*['"](?<from>[^'"\n]+)['"]/gm
+const STATEMENT =
+  /^(?:import|export)\b(?<type>\s+type\b)?(?<names>[^'"`;=]*?\bfrom)?\s*['"](?<from>[^'"\n]+)['"]/gm
 const CALL = /\bimport\(\s*['"](?<from>[^'"\n]+)['"]\s*\)/g
 
 /** Every import of a TypeScript module: statements, re-exports and calls. */

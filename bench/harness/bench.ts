@@ -1,0 +1,126 @@
+// What a bench gets to work with.
+
+import type { Redis } from 'ioredis'
+import type { Print, Row } from './print.ts'
+import { type Round, type RoundTerms, runRound, type Steps } from './round.ts'
+import { median, percentile } from './statistics.ts'
+
+/** One call, or a call with what stands around its rounds. */
+export type Variant = (() => Promise<unknown>) | Steps
+
+export interface CompareOptions {
+  /** Default 15. */
+  rounds?: number
+  /** Calls of each variant in each round; default 200. */
+  perRound?: number
+  /** Calls under way at the same time; default 1. */
+  inFlight?: number
+}
+
+export interface Measured {
+  readonly callsPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Inside the server's commands, for one call. */
+  readonly serverUs: number
+  /** CPU time of the whole server process for one call. */
+  readonly serverCpuUs: number
+}
+
+export type Goal = { readonly atLeast: number } | { readonly atMost: number }
+
+/** A file `<name>.bench.ts` exports `run`. */
+export interface BenchModule {
+  run(bench: Bench): Promise<void>
+}
+
+const QUICK_ROUNDS = 3
+const QUICK_MS = 1000
+
+export class Bench {
+  readonly port: number
+  /** True when it matters only that the bench runs: about a second a row, small data. */
+  readonly quick: boolean
+  readonly #pid: number
+  readonly #client: Redis
+  readonly #print: Print
+
+  /** `client` measures; the bench opens others for what is measured. */
+  constructor(server: { port: number; pid: number }, client: Redis, print: Print, quick: boolean) {
+    this.port = server.port
+    this.#pid = server.pid
+    this.#client = client
+    this.#print = print
+    this.quick = quick
+  }
+
+  /**
+   * Runs the variants in turn, round by round, after one round that does not count, and prints a row
+   * for each. The first variant is the one that the others are compared with.
+   */
+  async compare<Name extends string>(
+    title: string,
+    variants: Readonly<Record<Name, Variant>>,
+    options: CompareOptions = {},
+  ): Promise<Record<Name, Measured>> {
+    const names = Object.keys(variants) as Name[]
+    const rounds = await this.#allRounds(names.map((name) => toSteps(variants[name])), options)
+    this.#print(
+      title,
+      names.map((variant, at) => toRow(variant, rounds[at] ?? [], rounds[0] ?? [])),
+    )
+    const measured = names.map((name, at) => [name, summary(rounds[at] ?? [])])
+    return Object.fromEntries(measured) as Record<Name, Measured>
+  }
+
+  /** Prints rows that the bench measured itself. */
+  report(title: string, rows: readonly Row[]): void {
+    this.#print(title, rows)
+  }
+
+  /** Prints whether values reach a goal. */
+  judge(target: string, values: Readonly<Record<string, number>>, goal: Goal): void {
+    const said = 'atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`
+    const rows = Object.entries(values).map(([variant, value]) => {
+      const met = 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost
+      return { variant, target, value, goal: said, met }
+    })
+    this.#print(target, rows)
+  }
+
+  async #allRounds(variants: readonly Steps[], options: CompareOptions): Promise<Round[][]> {
+    const { rounds = 15, perRound = 200, inFlight = 1 } = options
+    const count = this.quick ? QUICK_ROUNDS : rounds
+    const limitMs = this.quick ? QUICK_MS / QUICK_ROUNDS : Infinity
+    const terms: RoundTerms = { calls: perRound, limitMs, inFlight }
+    const results: Round[][] = variants.map(() => [])
+    for (let round = 0; round <= count; round++) {
+      for (const [at, steps] of variants.entries()) {
+        const result = await runRound(steps, terms, this.#client, this.#pid)
+        if (round > 0) results[at]?.push(result)
+      }
+    }
+    return results
+  }
+}
+
+function toSteps(variant: Variant): Steps {
+  return typeof variant === 'function' ? { call: variant } : variant
+}
+
+function toRow(variant: string, rounds: readonly Round[], first: readonly Round[]): Row {
+  // Round against round, so that a disturbance of the machine meets both.
+  const ratios = rounds.map((round, at) => round.insideUs / (first[at]?.insideUs ?? Number.NaN))
+  return { variant, ...summary(rounds), serverRatio: median(ratios) }
+}
+
+function summary(rounds: readonly Round[]): Measured {
+  const latenciesMs = rounds.flatMap((round) => round.latenciesMs)
+  return {
+    callsPerSecond: median(rounds.map((round) => round.callsPerSecond)),
+    p50Ms: median(latenciesMs),
+    p99Ms: percentile(latenciesMs, 0.99),
+    serverUs: median(rounds.map((round) => round.insideUs)),
+    serverCpuUs: median(rounds.map((round) => round.cpuUs)),
+  }
+}
