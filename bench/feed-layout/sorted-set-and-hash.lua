@@ -16,7 +16,8 @@ local function messages_at(positions)
     if text then
       local ttl_ms, origin, body = string.match(text, '^(%d+) (%S*) (.*)$')
       local position = tonumber(positions[at])
-      messages[#messages + 1] = { position = position, ttl_ms = tonumber(ttl_ms), origin = origin, body = body }
+      messages[#messages + 1] =
+        { position = position, ttl_ms = tonumber(ttl_ms), origin = origin, body = body }
     end
   end
   return messages

@@ -64,7 +64,10 @@ export class Bench {
     options: CompareOptions = {},
   ): Promise<Record<Name, Measured>> {
     const names = Object.keys(variants) as Name[]
-    const rounds = await this.#allRounds(names.map((name) => toSteps(variants[name])), options)
+    const rounds = await this.#allRounds(
+      names.map((name) => toSteps(variants[name])),
+      options,
+    )
     this.#print(
       title,
       names.map((variant, at) => toRow(variant, rounds[at] ?? [], rounds[0] ?? [])),

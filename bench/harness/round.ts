@@ -38,10 +38,7 @@ export async function runRound(steps: Steps, terms: RoundTerms, client: Redis, p
   return { latenciesMs, callsPerSecond: calls / seconds, insideUs: insideUs / calls, cpuUs: cpuUs / calls }
 }
 
-async function callAgainAndAgain(
-  steps: Steps,
-  { calls, limitMs, inFlight }: RoundTerms,
-): Promise<number[]> {
+async function callAgainAndAgain(steps: Steps, { calls, limitMs, inFlight }: RoundTerms): Promise<number[]> {
   const endsAt = performance.now() + limitMs
   const latenciesMs: number[] = []
   let begun = 0

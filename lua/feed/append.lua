@@ -77,7 +77,7 @@ if remembered then
   return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
 end
 
-local created = begin_feed(feed, now_us) and 1 or 0
+local created = begin_feed(meta, feed, now_us) and 1 or 0
 show_due(feed, log, expiry, delayed, parked, now_us, 100)
 local first = math.max(feed.last + 1, now_us)
 local indexed = {}

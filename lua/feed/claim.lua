@@ -100,7 +100,7 @@ if #found.free > 0 then
   end
 end
 if #found.dead > 0 then
-  begin_feed(dead, now_us)
+  begin_feed(dead_meta, dead, now_us)
   bury_entries(dead, dead_log, dead_expiry, dead_parked, found.dead, dead_ms, now_us)
   save_feed(dead_meta, dead)
   wake(dead_channel, sharded, 'appended')

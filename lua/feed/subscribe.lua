@@ -50,7 +50,7 @@ if protected then
 else
   redis.call('ZREM', guards, name)
 end
-begin_feed(feed, now_us)
+begin_feed(meta, feed, now_us)
 feed.lives_until = -1
 local keys = {
   meta,

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { connect } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished, describe, expect, test } from 'vitest'
 import { ask, askFields, until } from '../../test/servers/ask.ts'
@@ -58,13 +59,13 @@ async function setting(engine: Engine, name: string): Promise<string> {
   return JSON.stringify(await ask(portOf(engine), 'CONFIG', 'GET', name))
 }
 
-describe('a server named by REDIS_URL', () => {
-  async function external(options: RedisOptions = {}): Promise<RedisServer> {
-    const redis = await startRedis(options)
-    onTestFinished(() => redis.stop())
-    return redis
-  }
+async function external(options: RedisOptions = {}): Promise<RedisServer> {
+  const redis = await startRedis(options)
+  onTestFinished(() => redis.stop())
+  return redis
+}
 
+describe('a server named by REDIS_URL', () => {
   test('is used before anything else, and not stopped', async () => {
     const redis = await external()
     const machine = setupWithRedis()
@@ -339,6 +340,17 @@ describe('with nothing else', () => {
       keepsData: false,
     })
     expect(await ask(portOf(engine), 'EVAL', "return redis.call('INCR', KEYS[1])", 1, 'n')).toBe(1)
+  })
+
+  test('the embedded engine cannot be reached from another machine', async () => {
+    const engine = await setup().start()
+    const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? [])
+    const outside = addresses.filter(({ internal, family }) => !internal && family === 'IPv4')
+
+    for (const { address } of outside) {
+      const socket = connect(portOf(engine), address)
+      await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED')
+    }
   })
 
   test('the embedded engine ends with stop', async () => {

@@ -77,7 +77,10 @@ export class Catalog<Document> {
   /** Lists names in the order of their bytes. */
   async list({ after = '', limit = 20 }: ListOptions = {}): Promise<Listing<Document>> {
     const answer = await this.#unit.run(list, { after, limit: checkInteger('limit', limit, 1, MAX_LIMIT) })
-    const entries = answer.entries.map(({ name, document }) => ({ name, document: decode<Document>(document) }))
+    const entries = answer.entries.map(({ name, document }) => ({
+      name,
+      document: decode<Document>(document),
+    }))
     return { entries, total: answer.total, more: answer.more }
   }
 }

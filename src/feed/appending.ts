@@ -89,7 +89,10 @@ function appendGroup<Body>(
   const { unit, codec } = source
   const key = `${unit.channel} ${codec.name} ${Object.values(terms).join(' ')}`
   const batcher = unit.runtime.batcher(key, LIMITS, (items: Outgoing[]) => send(source, terms, items))
-  return batcher.add(group, group.reduce((bytes, { body }) => bytes + sizeOf(body), 0))
+  return batcher.add(
+    group,
+    group.reduce((bytes, { body }) => bytes + sizeOf(body), 0),
+  )
 }
 
 async function send<Body>(

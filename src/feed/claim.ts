@@ -135,7 +135,11 @@ export async function findClaim<Body>(source: Source<Body>, token: number): Prom
   if (answer.status === 'lost') return null
   const messages = answer.messages.map((message) => toMessage(answer, message, codec))
   const { leaseMs, expiresAtMs, nowMs } = answer
-  return new Claim(source, { token, leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs, messages }, askedAt)
+  return new Claim(
+    source,
+    { token, leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs, messages },
+    askedAt,
+  )
 }
 
 function unknownIds(ids: readonly string[]): Refused[] {

@@ -204,7 +204,10 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
       const { messages, more } = await this.deadLetters.read({ limit: 100 })
       if (messages.length === 0) return moved
       await to.appendMany(messages.map((message) => asNew(this.name, message)))
-      await this.deadLetters.remove(messages.map(({ id }) => id), { evenClaimed: true })
+      await this.deadLetters.remove(
+        messages.map(({ id }) => id),
+        { evenClaimed: true },
+      )
       moved += messages.length
       if (!more) return moved
     }
@@ -225,7 +228,10 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
 const READ_OPTIONS = ['after', 'limit', 'echo', 'includeClaimed', 'includeDelayed', 'wait', 'signal'] as const
 
-function asNew<Body>(feed: string, { id, body, ageMs, createdAtMs, expiresAtMs }: Message<Body>): NewMessage<Body> {
+function asNew<Body>(
+  feed: string,
+  { id, body, ageMs, createdAtMs, expiresAtMs }: Message<Body>,
+): NewMessage<Body> {
   const idempotencyKey = `dead ${id} of ${feed}`.slice(0, 512)
   if (expiresAtMs === null) return { body, idempotencyKey }
   const leftMs = Math.max(1, expiresAtMs - createdAtMs - ageMs)

@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '0a0703da6608e3de3c221e1ac37f6b1f6f3fc554',
+    sha1: '0b24e284bb8774cb4ebaa76f9cfe7d134d6ea082',
     reads: false,
     bytes: false,
     source: `--[[
@@ -157,21 +157,20 @@ local function open_feed(meta, codec)
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- Gives a feed that did not exist its epoch. True when it was new.
-local function begin_feed(feed, now_us)
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
   if feed.epoch ~= 0 then
     return false
   end
   feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
   return true
 end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
   local changed = {}
-  if not feed.stored[1] then
-    changed = { 'layout', feed.layout, 'codec', feed.codec }
-  end
   for at, name in ipairs(FEED_NUMBERS) do
     if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
       changed[#changed + 1] = name
@@ -423,12 +422,12 @@ return { 'acked', #done, refused }
     [35, 'lua/shared/calls.lua', 1],
     [76, 'lua/shared/feed/meta.lua', 1],
     [115, 'lua/shared/feed/save.lua', 1],
-    [142, 'lua/shared/feed/entry.lua', 1],
-    [203, 'lua/shared/feed/work.lua', 1],
-    [250, 'lua/shared/feed/remove.lua', 1],
-    [276, 'lua/shared/feed/leases.lua', 1],
-    [292, 'lua/shared/feed/places.lua', 1],
-    [314, 'lua/feed/ack.lua', 34],
+    [141, 'lua/shared/feed/entry.lua', 1],
+    [202, 'lua/shared/feed/work.lua', 1],
+    [249, 'lua/shared/feed/remove.lua', 1],
+    [275, 'lua/shared/feed/leases.lua', 1],
+    [291, 'lua/shared/feed/places.lua', 1],
+    [313, 'lua/feed/ack.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -664,7 +663,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'f8d0adbb3ac83905b0de0aa8d863c85e41e9b87e',
+    sha1: 'a7aefe3e3239c64fceb77bf974975bdfecd55800',
     reads: false,
     bytes: false,
     source: `--[[
@@ -807,21 +806,20 @@ local function open_feed(meta, codec)
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- Gives a feed that did not exist its epoch. True when it was new.
-local function begin_feed(feed, now_us)
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
   if feed.epoch ~= 0 then
     return false
   end
   feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
   return true
 end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
   local changed = {}
-  if not feed.stored[1] then
-    changed = { 'layout', feed.layout, 'codec', feed.codec }
-  end
   for at, name in ipairs(FEED_NUMBERS) do
     if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
       changed[#changed + 1] = name
@@ -1230,7 +1228,7 @@ if remembered then
   return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
 end
 
-local created = begin_feed(feed, now_us) and 1 or 0
+local created = begin_feed(meta, feed, now_us) and 1 or 0
 show_due(feed, log, expiry, delayed, parked, now_us, 100)
 local first = math.max(feed.last + 1, now_us)
 local indexed = {}
@@ -1308,18 +1306,18 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [88, 'lua/shared/wake.lua', 1],
     [100, 'lua/shared/feed/meta.lua', 1],
     [139, 'lua/shared/feed/save.lua', 1],
-    [166, 'lua/shared/feed/entry.lua', 1],
-    [227, 'lua/shared/feed/add-entry.lua', 1],
-    [231, 'lua/shared/feed/remove.lua', 1],
-    [257, 'lua/shared/feed/expiry.lua', 1],
-    [351, 'lua/shared/feed/park.lua', 1],
-    [369, 'lua/shared/feed/show-due.lua', 1],
-    [370, 'lua/shared/feed/parked.lua', 1],
-    [388, 'lua/shared/feed/show-due.lua', 3],
-    [430, 'lua/shared/feed/once.lua', 1],
-    [453, 'lua/shared/feed/retention.lua', 1],
-    [504, 'lua/shared/feed/keep-alive.lua', 1],
-    [535, 'lua/feed/append.lua', 51],
+    [165, 'lua/shared/feed/entry.lua', 1],
+    [226, 'lua/shared/feed/add-entry.lua', 1],
+    [230, 'lua/shared/feed/remove.lua', 1],
+    [256, 'lua/shared/feed/expiry.lua', 1],
+    [350, 'lua/shared/feed/park.lua', 1],
+    [368, 'lua/shared/feed/show-due.lua', 1],
+    [369, 'lua/shared/feed/parked.lua', 1],
+    [387, 'lua/shared/feed/show-due.lua', 3],
+    [429, 'lua/shared/feed/once.lua', 1],
+    [452, 'lua/shared/feed/retention.lua', 1],
+    [503, 'lua/shared/feed/keep-alive.lua', 1],
+    [534, 'lua/feed/append.lua', 51],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.messages.length * 4)
@@ -1403,7 +1401,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: 'a7564df22a6e67d608a1b8a57e528d1c01122bc2',
+    sha1: '43cf5730e4f70afaef36139dd1b64935e0198d75',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1549,21 +1547,20 @@ local function open_feed(meta, codec)
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- Gives a feed that did not exist its epoch. True when it was new.
-local function begin_feed(feed, now_us)
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
   if feed.epoch ~= 0 then
     return false
   end
   feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
   return true
 end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
   local changed = {}
-  if not feed.stored[1] then
-    changed = { 'layout', feed.layout, 'codec', feed.codec }
-  end
   for at, name in ipairs(FEED_NUMBERS) do
     if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
       changed[#changed + 1] = name
@@ -2099,7 +2096,7 @@ if #found.free > 0 then
   end
 end
 if #found.dead > 0 then
-  begin_feed(dead, now_us)
+  begin_feed(dead_meta, dead, now_us)
   bury_entries(dead, dead_log, dead_expiry, dead_parked, found.dead, dead_ms, now_us)
   save_feed(dead_meta, dead)
   wake(dead_channel, sharded, 'appended')
@@ -2149,24 +2146,24 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [91, 'lua/shared/wake.lua', 1],
     [103, 'lua/shared/feed/meta.lua', 1],
     [142, 'lua/shared/feed/save.lua', 1],
-    [169, 'lua/shared/feed/entry.lua', 1],
-    [230, 'lua/shared/feed/add-entry.lua', 1],
-    [234, 'lua/shared/feed/work.lua', 1],
-    [281, 'lua/shared/feed/remove.lua', 1],
-    [307, 'lua/shared/feed/expiry.lua', 1],
-    [401, 'lua/shared/feed/show-due.lua', 1],
-    [402, 'lua/shared/feed/parked.lua', 1],
-    [420, 'lua/shared/feed/show-due.lua', 3],
-    [462, 'lua/shared/feed/leases.lua', 1],
-    [478, 'lua/shared/feed/claimed-entries.lua', 1],
-    [487, 'lua/shared/feed/lapse.lua', 1],
-    [521, 'lua/shared/feed/free.lua', 1],
-    [569, 'lua/shared/feed/open-claim.lua', 1],
-    [585, 'lua/shared/feed/bury.lua', 1],
-    [598, 'lua/shared/feed/prolong.lua', 1],
-    [610, 'lua/shared/feed/recheck.lua', 1],
-    [620, 'lua/shared/feed/keep-alive.lua', 1],
-    [651, 'lua/feed/claim.lua', 60],
+    [168, 'lua/shared/feed/entry.lua', 1],
+    [229, 'lua/shared/feed/add-entry.lua', 1],
+    [233, 'lua/shared/feed/work.lua', 1],
+    [280, 'lua/shared/feed/remove.lua', 1],
+    [306, 'lua/shared/feed/expiry.lua', 1],
+    [400, 'lua/shared/feed/show-due.lua', 1],
+    [401, 'lua/shared/feed/parked.lua', 1],
+    [419, 'lua/shared/feed/show-due.lua', 3],
+    [461, 'lua/shared/feed/leases.lua', 1],
+    [477, 'lua/shared/feed/claimed-entries.lua', 1],
+    [486, 'lua/shared/feed/lapse.lua', 1],
+    [520, 'lua/shared/feed/free.lua', 1],
+    [568, 'lua/shared/feed/open-claim.lua', 1],
+    [584, 'lua/shared/feed/bury.lua', 1],
+    [597, 'lua/shared/feed/prolong.lua', 1],
+    [609, 'lua/shared/feed/recheck.lua', 1],
+    [619, 'lua/shared/feed/keep-alive.lua', 1],
+    [650, 'lua/feed/claim.lua', 60],
   ],
   encode(args) {
     return [
@@ -2647,7 +2644,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '62a667255de09c0e7330b6c0774c62a4d651e1a0',
+    sha1: '2dfbe661183bf2bade7e81bf982ec94191d082d4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2726,21 +2723,20 @@ local function open_feed(meta, codec)
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- Gives a feed that did not exist its epoch. True when it was new.
-local function begin_feed(feed, now_us)
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
   if feed.epoch ~= 0 then
     return false
   end
   feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
   return true
 end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
   local changed = {}
-  if not feed.stored[1] then
-    changed = { 'layout', feed.layout, 'codec', feed.codec }
-  end
   for at, name in ipairs(FEED_NUMBERS) do
     if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
       changed[#changed + 1] = name
@@ -2901,11 +2897,11 @@ return { 'extended', expires_at_ms }
     [30, 'lua/shared/clock.lua', 1],
     [36, 'lua/shared/feed/meta.lua', 1],
     [75, 'lua/shared/feed/save.lua', 1],
-    [102, 'lua/shared/feed/work.lua', 1],
-    [149, 'lua/shared/feed/leases.lua', 1],
-    [165, 'lua/shared/feed/prolong.lua', 1],
-    [177, 'lua/shared/feed/keep-alive.lua', 1],
-    [208, 'lua/feed/extend.lua', 33],
+    [101, 'lua/shared/feed/work.lua', 1],
+    [148, 'lua/shared/feed/leases.lua', 1],
+    [164, 'lua/shared/feed/prolong.lua', 1],
+    [176, 'lua/shared/feed/keep-alive.lua', 1],
+    [207, 'lua/feed/extend.lua', 33],
   ],
   encode(args) {
     return [
@@ -4504,7 +4500,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '7f9c8014ca5b333d622365cf758300e7b5ad158f',
+    sha1: '85c3c50c7adad81d5c357e3605ba1cc82e279838',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4622,21 +4618,20 @@ local function open_feed(meta, codec)
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- Gives a feed that did not exist its epoch. True when it was new.
-local function begin_feed(feed, now_us)
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
   if feed.epoch ~= 0 then
     return false
   end
   feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
   return true
 end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
   local changed = {}
-  if not feed.stored[1] then
-    changed = { 'layout', feed.layout, 'codec', feed.codec }
-  end
   for at, name in ipairs(FEED_NUMBERS) do
     if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
       changed[#changed + 1] = name
@@ -4872,12 +4867,12 @@ return { 'removed', count, held }
     [34, 'lua/shared/calls.lua', 1],
     [75, 'lua/shared/feed/meta.lua', 1],
     [114, 'lua/shared/feed/save.lua', 1],
-    [141, 'lua/shared/feed/entry.lua', 1],
-    [202, 'lua/shared/feed/work.lua', 1],
-    [249, 'lua/shared/feed/remove.lua', 1],
-    [275, 'lua/shared/feed/leases.lua', 1],
-    [291, 'lua/shared/feed/places.lua', 1],
-    [313, 'lua/feed/remove.lua', 33],
+    [140, 'lua/shared/feed/entry.lua', 1],
+    [201, 'lua/shared/feed/work.lua', 1],
+    [248, 'lua/shared/feed/remove.lua', 1],
+    [274, 'lua/shared/feed/leases.lua', 1],
+    [290, 'lua/shared/feed/places.lua', 1],
+    [312, 'lua/feed/remove.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -4924,7 +4919,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: 'f6ad1ad01359e0554353055842d33a39e5269c20',
+    sha1: 'c821e45ddce4bfb0352de64045f00c2b9f70cdb1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5011,21 +5006,20 @@ local function open_feed(meta, codec)
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- Gives a feed that did not exist its epoch. True when it was new.
-local function begin_feed(feed, now_us)
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
   if feed.epoch ~= 0 then
     return false
   end
   feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
   return true
 end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
   local changed = {}
-  if not feed.stored[1] then
-    changed = { 'layout', feed.layout, 'codec', feed.codec }
-  end
   for at, name in ipairs(FEED_NUMBERS) do
     if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
       changed[#changed + 1] = name
@@ -5446,19 +5440,19 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [32, 'lua/shared/wake.lua', 1],
     [44, 'lua/shared/feed/meta.lua', 1],
     [83, 'lua/shared/feed/save.lua', 1],
-    [110, 'lua/shared/feed/entry.lua', 1],
-    [171, 'lua/shared/feed/add-entry.lua', 1],
-    [175, 'lua/shared/feed/work.lua', 1],
-    [222, 'lua/shared/feed/remove.lua', 1],
-    [248, 'lua/shared/feed/expiry.lua', 1],
-    [342, 'lua/shared/feed/show-due.lua', 1],
-    [343, 'lua/shared/feed/parked.lua', 1],
-    [361, 'lua/shared/feed/show-due.lua', 3],
-    [403, 'lua/shared/feed/leases.lua', 1],
-    [419, 'lua/shared/feed/lapse.lua', 1],
-    [453, 'lua/shared/feed/keep-alive.lua', 1],
-    [484, 'lua/shared/feed/due.lua', 1],
-    [491, 'lua/feed/settle.lua', 36],
+    [109, 'lua/shared/feed/entry.lua', 1],
+    [170, 'lua/shared/feed/add-entry.lua', 1],
+    [174, 'lua/shared/feed/work.lua', 1],
+    [221, 'lua/shared/feed/remove.lua', 1],
+    [247, 'lua/shared/feed/expiry.lua', 1],
+    [341, 'lua/shared/feed/show-due.lua', 1],
+    [342, 'lua/shared/feed/parked.lua', 1],
+    [360, 'lua/shared/feed/show-due.lua', 3],
+    [402, 'lua/shared/feed/leases.lua', 1],
+    [418, 'lua/shared/feed/lapse.lua', 1],
+    [452, 'lua/shared/feed/keep-alive.lua', 1],
+    [483, 'lua/shared/feed/due.lua', 1],
+    [490, 'lua/feed/settle.lua', 36],
   ],
   encode(args) {
     return [
@@ -5503,7 +5497,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: '8f609385ad1eb74c1c548f9fe1bb0dca717e454b',
+    sha1: 'fc7effac5f2a05069836b18ff248e0ad0aeff221',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5583,21 +5577,20 @@ local function open_feed(meta, codec)
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- Gives a feed that did not exist its epoch. True when it was new.
-local function begin_feed(feed, now_us)
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
   if feed.epoch ~= 0 then
     return false
   end
   feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
   return true
 end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
   local changed = {}
-  if not feed.stored[1] then
-    changed = { 'layout', feed.layout, 'codec', feed.codec }
-  end
   for at, name in ipairs(FEED_NUMBERS) do
     if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
       changed[#changed + 1] = name
@@ -5706,7 +5699,7 @@ if protected then
 else
   redis.call('ZREM', guards, name)
 end
-begin_feed(feed, now_us)
+begin_feed(meta, feed, now_us)
 feed.lives_until = -1
 local keys = {
   meta,
@@ -5735,10 +5728,10 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
     [31, 'lua/shared/clock.lua', 1],
     [37, 'lua/shared/feed/meta.lua', 1],
     [76, 'lua/shared/feed/save.lua', 1],
-    [103, 'lua/shared/feed/marker.lua', 1],
-    [125, 'lua/shared/feed/start.lua', 1],
-    [150, 'lua/shared/feed/keep-alive.lua', 1],
-    [181, 'lua/feed/subscribe.lua', 33],
+    [102, 'lua/shared/feed/marker.lua', 1],
+    [124, 'lua/shared/feed/start.lua', 1],
+    [149, 'lua/shared/feed/keep-alive.lua', 1],
+    [180, 'lua/feed/subscribe.lua', 33],
   ],
   encode(args) {
     return [

@@ -155,7 +155,9 @@ class Run<A, R> {
     const name = this.#operation.script.name
     const cause = this.#lastError ?? undefined
     if (cause instanceof ServerReplyError) {
-      return new DriverError('busy', `${name}: the server could not take the call: ${cause.message}`, { cause })
+      return new DriverError('busy', `${name}: the server could not take the call: ${cause.message}`, {
+        cause,
+      })
     }
     return new DriverError('unreachable', `${name}: no server answered before the deadline`, { cause })
   }

@@ -31,7 +31,11 @@ export function toPeriluneError(error: ServerReplyError, operation: AnyOperation
       return new DriverError('store-full', `${name}: the server is out of memory`, options)
     case 'NOREPLICAS':
     case 'MISCONF':
-      return new DriverError('store-read-only', `${name}: the server refuses writes: ${error.message}`, options)
+      return new DriverError(
+        'store-read-only',
+        `${name}: the server refuses writes: ${error.message}`,
+        options,
+      )
     case 'NOPERM':
     case 'NOAUTH':
     case 'WRONGPASS':

@@ -96,6 +96,9 @@ function decode({ type, optional, fields = [] }: Field, part: Reply): Value {
 
 function decodeRecords(fields: readonly Field[], flat: readonly Reply[]): Value[] {
   if (fields.length === 1) return fields.flatMap((only) => flat.map((part) => decode(only, part)))
-  const starts = flat.keys().filter((at) => at % fields.length === 0)
-  return Array.from(starts, (start) => fields.map((field, at) => decode(field, flat[start + at] ?? null)))
+  const records: Value[] = []
+  for (let start = 0; start < flat.length; start += fields.length) {
+    records.push(fields.map((field, at) => decode(field, flat[start + at] ?? null)))
+  }
+  return records
 }

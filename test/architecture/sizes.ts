@@ -1,5 +1,5 @@
 // How long files and functions are, without blank lines and comments.
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -53,21 +53,20 @@ function diagnose(root: string, folders: readonly string[], rule: string): Repor
   writeFileSync(config, JSON.stringify({ plugins: [], categories: { correctness: 'off' }, rules }))
   try {
     const out = lint(root, ['-c', config, '--format', 'json', ...folders])
-    return (JSON.parse(out) as Report).diagnostics
+    const report: Report = JSON.parse(out)
+    return report.diagnostics
   } finally {
     rmSync(directory, { recursive: true })
   }
 }
 
+// It ends with 1 whenever it finds something, which is always.
 function lint(root: string, options: readonly string[]): string {
   const program = join(dirname(createRequire(import.meta.url).resolve('oxlint')), '../bin/oxlint')
-  try {
-    const room = { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: 'pipe' } as const
-    return execFileSync(process.execPath, [program, ...options], room)
-  } catch (error) {
-    // It ends with 1 whenever it found something, which is always.
-    return (error as { stdout: string }).stdout
-  }
+  const room = { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 } as const
+  const { stdout, stderr } = spawnSync(process.execPath, [program, ...options], room)
+  if (stdout === '') throw new Error(`the linter said nothing: ${stderr}`)
+  return stdout
 }
 
 function measured({ message, filename, labels }: Report['diagnostics'][number]): Measured {

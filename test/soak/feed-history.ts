@@ -67,7 +67,8 @@ function checkObserver(
   const faults: string[] = []
   if (names.size !== seen.length) faults.push(`${observer} saw ${seen.length - names.size} messages twice`)
   const missed = acked.filter((line) => !names.has(nameOf(line)))
-  if (missed.length > 0) faults.push(`${observer} missed ${missed.length}, first ${JSON.stringify(missed[0])}`)
+  if (missed.length > 0)
+    faults.push(`${observer} missed ${missed.length}, first ${JSON.stringify(missed[0])}`)
   const invented = seen.filter((line) => !possible.has(nameOf(line)))
   if (invented.length > 0) faults.push(`${observer} saw ${JSON.stringify(invented[0])}, which nobody sent`)
   const lost = seen.filter((line) => line.lostBefore !== null)

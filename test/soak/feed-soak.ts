@@ -72,6 +72,8 @@ async function ended(child: ChildProcess): Promise<void> {
 }
 
 function readHistory(path: string): HistoryLine[] {
-  const lines = readFileSync(path, 'utf8').split('\n').filter((line) => line !== '')
+  const lines = readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
   return lines.map((line) => JSON.parse(line) as HistoryLine)
 }

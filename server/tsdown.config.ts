@@ -1,0 +1,11 @@
+import { type UserConfig, defineConfig } from 'tsdown'
+
+const config: UserConfig = defineConfig({
+  entry: { main: 'main.ts' },
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  dts: false,
+})
+
+export default config

@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { snippetsIn, writeSnippet } from '../../tools/docs/snippets.ts'
+import { startRedis } from '../servers/redis.ts'
+import { ROOT, startProgram } from './programs.ts'
+
+const runnable = snippetsIn(ROOT).filter(({ run }) => run)
+
+test('the docs have snippets that run', () => {
+  expect(runnable.map(({ page }) => page)).toEqual(
+    expect.arrayContaining(['README.md', 'docs/structures/feed.md']),
+  )
+})
+
+describe.each(runnable)('the snippet of $page, line $line', (snippet) => {
+  test('runs to its end and prints what its comments say', async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.stop())
+    const folder = temporaryFolder()
+    const program = startProgram([join(folder, writeSnippet(folder, snippet))], redis.url)
+
+    const { code, out, errors } = await program.ended()
+
+    expect({ code, errors }).toEqual({ code: 0, errors: '' })
+    expect(out.trimEnd()).toBe(expectedOutput(snippet.text))
+  })
+})
+
+// Inside the project, so that the snippet finds the library as a program of its users would.
+function temporaryFolder(): string {
+  mkdirSync(join(ROOT, '.perilune'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, '.perilune', 'run-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+/** What stands behind `// →` at the end of lines. */
+function expectedOutput(text: string): string {
+  return [...text.matchAll(/\/\/ → (.*)$/gm)].map(([, expected]) => expected).join('\n')
+}

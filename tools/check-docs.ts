@@ -1,0 +1,11 @@
+// Checks the docs: snippets compile, links lead somewhere, every structure has all that belongs to it.
+
+import { join } from 'node:path'
+import { checkCompleteness } from './docs/completeness.ts'
+import { checkLinks } from './docs/links.ts'
+import { checkSnippets } from './docs/snippets.ts'
+
+const root = join(import.meta.dirname, '..')
+const problems = [...checkLinks(root), ...checkCompleteness(root), ...checkSnippets(root)]
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) process.exitCode = 1

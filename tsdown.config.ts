@@ -1,0 +1,18 @@
+import { type UserConfig, defineConfig } from 'tsdown'
+
+// One entry per subpath of `exports` in package.json.
+const config: UserConfig = defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    feed: 'src/feed/feed.ts',
+    ioredis: 'src/drivers/ioredis.ts',
+    'node-redis': 'src/drivers/node-redis.ts',
+    testing: 'src/testing/index.ts',
+  },
+  format: ['esm', 'cjs'],
+  platform: 'node',
+  target: 'node20.19',
+  dts: { oxc: true },
+})
+
+export default config
