@@ -5,11 +5,11 @@
 
 import { Redis } from 'ioredis'
 import type { Feed } from './feed-layout/contender.ts'
+import { type Costs, measureCosts } from './feed-layout/costs.ts'
+import { type Filled, fill } from './feed-layout/fill.ts'
+import { measureHoles } from './feed-layout/holes.ts'
 import { minimalFeed } from './feed-layout/minimal.ts'
 import { rawStream } from './feed-layout/raw.ts'
-import { fill, type Filled } from './feed-layout/fill.ts'
-import { measureHoles } from './feed-layout/holes.ts'
-import { type Costs, measureCosts } from './feed-layout/costs.ts'
 import { shippedFeed } from './feed-layout/shipped.ts'
 import type { Bench } from './harness/bench.ts'
 

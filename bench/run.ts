@@ -28,12 +28,12 @@ function questionOf(name: string): string {
 }
 
 async function runBench(name: string, { json, quick }: Flags): Promise<void> {
-  const { run } = (await import(new URL(`${name}${ENDING}`, import.meta.url).href)) as BenchModule
+  const bench: BenchModule = await import(new URL(`${name}${ENDING}`, import.meta.url).href)
   const server = await startRedis()
   const client = new Redis(server.port)
   try {
     printHead(name, { ...(await environment(client)) }, json)
-    await run(new Bench(server, client, json ? printJson(name) : printTable, quick))
+    await bench.run(new Bench(server, client, json ? printJson(name) : printTable, quick))
   } finally {
     client.disconnect()
     await server.stop()

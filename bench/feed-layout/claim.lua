@@ -13,7 +13,9 @@ end
 
 local free = messages_at(redis.call('ZRANGE', returned, 0, limit - 1))
 local front = read_number('front')
-for _, message in ipairs(messages_after(front, limit - #free)) do
+-- XRANGE answers nil, not an empty list, when it is asked for none.
+local fresh = #free < limit and messages_after(front, limit - #free) or {}
+for _, message in ipairs(fresh) do
   free[#free + 1] = message
   front = message.position
 end
@@ -22,13 +24,17 @@ if #free == 0 then
 end
 
 local token = math.max(read_number('token') + 1, now_us)
-local scored, positions = {}, {}
+local positions, scored, counted = {}, {}, {}
 for at, message in ipairs(free) do
   positions[at] = message.position
-  scored[#scored + 1] = token
-  scored[#scored + 1] = message.position
-  redis.call('HINCRBY', work, message.position, 1)
 end
+for at, claims in ipairs(redis.call('HMGET', work, unpack(positions))) do
+  scored[#scored + 1] = token
+  scored[#scored + 1] = positions[at]
+  counted[#counted + 1] = positions[at]
+  counted[#counted + 1] = (claims or 0) + 1
+end
+redis.call('HSET', work, unpack(counted))
 redis.call('ZADD', claimed, unpack(scored))
 redis.call('ZREM', returned, unpack(positions))
 redis.call('ZADD', leases, now_ms + ARGV[2], token)

@@ -1,7 +1,7 @@
 import type { Bench, CompareOptions, Measured, Variant } from '../harness/bench.ts'
 import type { Steps } from '../harness/round.ts'
 import { type Ack, type Feed, type Log, PAGE } from './contender.ts'
-import { BODY, type Filled } from './fill.ts'
+import { bodies, type Filled } from './fill.ts'
 
 /** Microseconds inside the server for one call: `page, Stream` → 31.5 */
 export type Costs = Record<string, number>
@@ -35,7 +35,7 @@ export async function measureCosts(
         filled,
         ({ log }) =>
           () =>
-            log.append([BODY]),
+            log.append(bodies(1)),
       ),
     )),
     ...(await compare(
@@ -44,7 +44,7 @@ export async function measureCosts(
         filled,
         ({ log }) =>
           () =>
-            log.append([BODY]),
+            log.append(bodies(1)),
       ),
       {
         perRound: 1000,
@@ -90,7 +90,7 @@ function acking(feed: Feed): Steps {
 }
 
 async function refill(feed: Feed, claims: number): Promise<void> {
-  await feed.append(new Array<string>(claims * PAGE).fill(BODY))
+  await feed.append(bodies(claims * PAGE))
 }
 
 function perFeed(feeds: Record<string, Feed>, steps: (feed: Feed) => Steps): Record<string, Variant> {
@@ -101,8 +101,6 @@ function each(filled: readonly Filled[], variant: (one: Filled) => Variant): Rec
   return Object.fromEntries(filled.map((one) => [one.name, variant(one)]))
 }
 
-function named(what: string, measured: Record<string, Measured>): Costs {
-  return Object.fromEntries(
-    Object.entries(measured).map(([name, { serverUs }]) => [`${what}, ${name}`, serverUs]),
-  )
+function named(what: string, measured: ReadonlyMap<string, Measured>): Costs {
+  return Object.fromEntries([...measured].map(([name, { serverUs }]) => [`${what}, ${name}`, serverUs]))
 }

@@ -9,7 +9,7 @@ export async function keyBytes(client: Redis, prefix: string): Promise<number> {
 
 /** What the server has taken from the allocator for data; connections are left out. */
 export async function usedBytes(client: Redis): Promise<number> {
-  const stats = (await client.memory('STATS')) as (string | number)[]
+  const stats: unknown[] = await client.memory('STATS')
   const at = (name: string): number => Number(stats[stats.indexOf(name) + 1])
   return at('total.allocated') - at('clients.normal')
 }

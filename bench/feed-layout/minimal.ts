@@ -20,12 +20,12 @@ export async function minimalFeed(client: Redis, layout: string): Promise<Feed> 
       return bodies.map((_, at) => String(first + at))
     },
     async page(after) {
-      return ((await run('page', after, PAGE)) as unknown[]).length / 3
+      return list(await run('page', after, PAGE)).length / 3
     },
     async claim() {
-      const [token = 0, messages = []] = (await run('claim', PAGE, LEASE_MS)) as [number, number[]?]
-      const positions = messages.filter((_, at) => at % 3 === 0)
-      return (count) => run('ack', token, ...(count === undefined ? [] : positions.slice(0, count)))
+      const [token, messages] = list(await run('claim', PAGE, LEASE_MS))
+      const positions = list(messages).filter((_, at) => at % 3 === 0)
+      return (count) => run('ack', Number(token), ...positions.slice(0, count ?? 0).map(Number))
     },
   }
 }
@@ -38,6 +38,12 @@ async function loadScripts(client: Redis, layout: string, prefix: string): Promi
     hashes.set(operation, String(await client.script('LOAD', source)))
   }
   return (operation, ...args) => client.evalsha(hashes.get(operation) ?? '', keys.length, ...keys, ...args)
+}
+
+/** Throws for `{ 0 }` too, the answer when there is nothing to claim: then a cost would mean nothing. */
+function list(answer: unknown): unknown[] {
+  if (!Array.isArray(answer)) throw new Error(`a list was expected, not ${String(answer)}`)
+  return answer
 }
 
 function readLua(name: string): string {

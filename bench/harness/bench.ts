@@ -58,22 +58,16 @@ export class Bench {
    * Runs the variants in turn, round by round, after one round that does not count, and prints a row
    * for each. The first variant is the one that the others are compared with.
    */
-  async compare<Name extends string>(
+  async compare(
     title: string,
-    variants: Readonly<Record<Name, Variant>>,
+    variants: Readonly<Record<string, Variant>>,
     options: CompareOptions = {},
-  ): Promise<Record<Name, Measured>> {
-    const names = Object.keys(variants) as Name[]
-    const rounds = await this.#allRounds(
-      names.map((name) => toSteps(variants[name])),
-      options,
-    )
-    this.#print(
-      title,
-      names.map((variant, at) => toRow(variant, rounds[at] ?? [], rounds[0] ?? [])),
-    )
-    const measured = names.map((name, at) => [name, summary(rounds[at] ?? [])])
-    return Object.fromEntries(measured) as Record<Name, Measured>
+  ): Promise<Map<string, Measured>> {
+    const names = Object.keys(variants)
+    const rounds = await this.#allRounds(Object.values(variants).map(toSteps), options)
+    const rows = names.map((variant, at) => toRow(variant, rounds[at] ?? [], rounds[0] ?? []))
+    this.#print(title, rows)
+    return new Map(names.map((name, at) => [name, summary(rounds[at] ?? [])]))
   }
 
   /** Prints rows that the bench measured itself. */

@@ -34,5 +34,6 @@ async function serverVersion(client: Redis): Promise<string> {
 
 function clientVersion(): string {
   const file = createRequire(import.meta.url).resolve('ioredis/package.json')
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+  const { version }: { version: string } = JSON.parse(readFileSync(file, 'utf8'))
+  return version
 }

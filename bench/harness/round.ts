@@ -1,7 +1,7 @@
 // One round of one variant: the same call again and again.
 
-import { measureServer } from './server-time.ts'
 import type { Redis } from 'ioredis'
+import { measureServer } from './server-time.ts'
 
 export interface Steps {
   /** Before each round, not measured; `calls` is how many may follow. */

@@ -55,6 +55,26 @@ export const faultCases: DriverCase[] = [
       }),
   },
   {
+    title: 'a call whose connection is cut settles, whatever the client does about it',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const key = context.uniqueTag()
+        await driver.run(callOf(WRITE, [key], ['before']))
+
+        await context.command('CLIENT', 'PAUSE', '20000', 'WRITE')
+        const outcome = driver.run(callOf(WRITE, [key], ['after'])).catch((error: unknown) => error)
+        await sleep(30) // the server has it by now, and holds it back
+        await context.command('CLIENT', 'KILL', 'TYPE', 'normal')
+        await context.command('CLIENT', 'UNPAUSE')
+
+        const settled = await outcome
+        assert.ok(
+          settled === 'written' || (settled instanceof ConnectionLostError && settled.sent),
+          String(settled),
+        )
+      }),
+  },
+  {
     title: 'a subscription survives a restart of its server',
     needs: 'crash',
     run: (context) =>

@@ -1,11 +1,9 @@
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createClientPool } from 'redis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ConnectionLostError } from '../../src/driver.ts'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import { nodeRedis } from '../../src/drivers/node-redis.ts'
-import { callOf, ECHO, failureOf, scriptOf, until, untilAnswered } from '../../src/testing/driver-calls.ts'
-import { startCluster } from '../servers/cluster.ts'
+import { callOf, ECHO, failureOf, until } from '../../src/testing/driver-calls.ts'
 import { freePort } from '../servers/ports.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 
@@ -92,33 +90,6 @@ test('a wrong password is an error of the server', async () => {
   await guarded.stop()
 
   expect(failure).toMatchObject({ name: 'ServerReplyError', word: 'WRONGPASS' })
-})
-
-test('a cluster node that ioredis reconnects without resending fails the calls that were in flight', async () => {
-  const cluster = await startCluster({ masters: 3 })
-  const options = {
-    clusterNodeRetryStrategy: () => 20,
-    redisOptions: { autoResendUnfulfilledCommands: false },
-  }
-  const client = new Cluster([{ host: '127.0.0.1', port: cluster.ports[0] ?? 0 }], options)
-  client.on('error', () => {})
-  const driver = ioredis(client)
-  await driver.run(callOf(scriptOf("return redis.call('SET', KEYS[1], 1)"), ['k']))
-
-  const inFlight = failureOf(
-    driver.run(callOf(scriptOf("while redis.call('EXISTS', KEYS[1]) == 1 do end"), ['k'])),
-  )
-  const owner = cluster.nodes.find(({ port }) => client.slots[7629]?.[0] === `127.0.0.1:${port}`)
-  await new Promise((resolve) => setTimeout(resolve, 30))
-  await owner?.kill()
-  const failure = await inFlight
-  await owner?.restart()
-  const answer = await untilAnswered(driver, echo)
-  client.disconnect()
-  await cluster.stop()
-
-  expect(failure).toBeInstanceOf(ConnectionLostError)
-  expect(answer).toBe('x')
 })
 
 test('a driver uses one connection more, however many channels it listens on', async () => {

@@ -32,6 +32,13 @@ export const clusters: Record<string, OpenCluster> = {
   ioredis: async (ports) => withIoredis(new Cluster(at(ports))),
   'ioredis with auto-pipelining': async (ports) =>
     withIoredis(new Cluster(at(ports), { enableAutoPipelining: true, redisOptions: { protocol: 2 } })),
+  'ioredis whose nodes reconnect without resending': async (ports) =>
+    withIoredis(
+      new Cluster(at(ports), {
+        clusterNodeRetryStrategy: () => 20,
+        redisOptions: { autoResendUnfulfilledCommands: false },
+      }),
+    ),
   'node-redis': (ports) =>
     withNodeRedis(
       createCluster({

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+
+/** What a run came to, from the runner's JSON report and its exit code. */
+export function totals(reportFile, exitCode) {
+  const report = readReport(reportFile)
+  const passed = report.numPassedTests
+  const failed = report.numFailedTests + report.testResults.filter(failedOutsideTests).length
+  // The runner fails without a failed test when it crashes, and when there is nothing to run.
+  const blameless = failed === 0 && (exitCode !== 0 || passed === 0)
+  return { passed, failed: blameless ? 1 : failed }
+}
+
+/** A test file that could not be loaded, or whose hooks failed. */
+function failedOutsideTests({ status, assertionResults }) {
+  return status === 'failed' && assertionResults.every((test) => test.status !== 'failed')
+}
+
+function readReport(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return { numPassedTests: 0, numFailedTests: 0, testResults: [] }
+  }
+}
