@@ -2,7 +2,7 @@
 // perhaps once more by the client library), and must still have happened once.
 
 import { randomUUID } from 'node:crypto'
-import { Redis, type RedisOptions } from 'ioredis'
+import { Redis } from 'ioredis'
 import { AmbiguousError, type Driver, DriverError, type Feed, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { nodeRedis } from 'perilune/node-redis'
@@ -13,13 +13,13 @@ import { type Proxy, startProxy } from '../servers/proxy.ts'
 type Connect = (port: number) => Promise<{ driver: Driver; disconnect(): void }>
 
 const clients: [string, Connect][] = [
-  ['ioredis', (port) => withIoredis(port, {})],
-  ['ioredis that does not resend', (port) => withIoredis(port, { autoResendUnfulfilledCommands: false })],
+  ['ioredis', (port) => withIoredis(port, true)],
+  ['ioredis that does not resend', (port) => withIoredis(port, false)],
   ['node-redis', withNodeRedis],
 ]
 
-async function withIoredis(port: number, options: RedisOptions): ReturnType<Connect> {
-  const client = new Redis({ port, host: '127.0.0.1', retryStrategy: (): number => 20, ...options })
+async function withIoredis(port: number, autoResendUnfulfilledCommands: boolean): ReturnType<Connect> {
+  const client = new Redis(port, { retryStrategy: () => 20, autoResendUnfulfilledCommands })
   client.on('error', () => undefined)
   return { driver: ioredis(client), disconnect: () => client.disconnect() }
 }

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { run } from './command.mjs'
+import { checkScripts } from './lua-check.mjs'
 import { root } from './node-version.mjs'
 
 /** Each resolves to `{ code, output }` as `run` does. */
@@ -27,23 +27,4 @@ function tool(name, ...args) {
 async function checkDocs() {
   if (!existsSync(join(root, 'tools/check-docs.ts'))) return { code: 0, output: '' }
   return tool('tsx', 'tools/check-docs.ts')
-}
-
-/** The built texts, not the files in lua/: only there are fragments and what uses them together. */
-async function checkScripts() {
-  const { operations } = JSON.parse(readFileSync(join(root, 'lua/contract.json'), 'utf8'))
-  const folder = mkdtempSync(join(tmpdir(), 'perilune-lua-'))
-  try {
-    for (const [name, { source }] of Object.entries(operations))
-      writeScript(join(folder, `${name}.lua`), source)
-    const options = ['--config', join(root, '.luacheckrc'), '--no-color', '--quiet']
-    return await run('luacheck', [...options, '.'], { cwd: folder })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-function writeScript(file, source) {
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, source)
 }

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { once } from 'node:events'
+import { accessSync, closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { root } from './node-version.mjs'
 
@@ -7,19 +9,25 @@ import { root } from './node-version.mjs'
 export class SetupError extends Error {}
 
 /** Runs a program without input. Its exit code and all that it wrote; nothing is shown. */
-export function run(command, args, { cwd = root, env = {} } = {}) {
-  return new Promise((resolve) => {
+export async function run(command, args, { cwd = root, env = {} } = {}) {
+  // Into a file: a pipe that is full for a moment makes some programs give up.
+  const folder = mkdtempSync(join(tmpdir(), 'perilune-run-'))
+  const file = join(folder, 'output')
+  const output = openSync(file, 'w')
+  try {
     const child = spawn(command, args, {
       cwd,
       env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', output, output],
     })
-    let output = ''
-    child.stdout.on('data', (data) => (output += data))
-    child.stderr.on('data', (data) => (output += data))
-    child.once('error', (error) => resolve({ code: 127, output: error.message }))
-    child.once('close', (code) => resolve({ code: code ?? 1, output }))
-  })
+    const [code] = await once(child, 'close')
+    return { code: code ?? 1, output: readFileSync(file, 'utf8') }
+  } catch (error) {
+    return { code: 127, output: error.message } // no such program
+  } finally {
+    closeSync(output)
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** As `run`; throws `SetupError` with all that it wrote when it fails. */

@@ -9,6 +9,7 @@ const PROGRAMS = {
   pythonRedis: {
     isThere: async () => (await run(PYTHON, ['-c', 'import redis'])).code === 0,
     apt: 'python3-redis',
+    otherwise: `${PYTHON} -m pip install --user redis`,
   },
 }
 
@@ -57,6 +58,7 @@ async function findWayToBeRoot() {
 function explain(missing) {
   const apt = missing.map((name) => PROGRAMS[name].apt).join(' ')
   const brew = missing.flatMap((name) => PROGRAMS[name].brew ?? []).join(' ')
-  const ways = [`sudo apt-get install ${apt}`, brew && `brew install ${brew}`].filter(Boolean)
-  return `the tests need ${apt}; please type: ${ways.join('   or: ')}`
+  const others = missing.flatMap((name) => PROGRAMS[name].otherwise ?? [])
+  const elsewhere = [...(brew ? [`brew install ${brew}`] : []), ...others].join(' && ')
+  return `the tests need ${apt}; please type: sudo apt-get install ${apt}   or: ${elsewhere}`
 }

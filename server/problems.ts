@@ -1,0 +1,65 @@
+// Errors as the answers that people and programs get: a status, a title, a description. Never internals.
+
+import { AmbiguousError, DriverError, InvalidArgumentError, UnsupportedServerError } from 'perilune'
+
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly status: number
+  readonly title: string
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, title: string, description: string, headers: Record<string, string> = {}) {
+    super(description)
+    this.status = status
+    this.title = title
+    this.headers = headers
+  }
+}
+
+export const badRequest = (description: string): Problem =>
+  new Problem(400, 'Invalid API request', description)
+
+export const forbidden = (description: string): Problem => new Problem(403, 'Forbidden', description)
+
+export const notFound = (description: string): Problem => new Problem(404, 'Not found', description)
+
+export const methodNotAllowed = (allowed: string): Problem =>
+  new Problem(405, 'Method not allowed', `This resource answers ${allowed}.`, { Allow: allowed })
+
+export const notAcceptable = (): Problem =>
+  new Problem(406, 'Not acceptable', 'The service answers in application/json only.')
+
+export const conflict = (description: string): Problem => new Problem(409, 'Conflict', description)
+
+export const unsupportedMediaType = (accepted: string): Problem =>
+  new Problem(415, 'Unsupported media type', `The Content-Type must be ${accepted}.`)
+
+export const unavailable = (description: string): Problem =>
+  new Problem(503, 'Service temporarily unavailable', description)
+
+/** What the caller is told about an error; null when nobody foresaw it. */
+export function toProblem(error: unknown): Problem | null {
+  if (error instanceof Problem) return error
+  if (error instanceof InvalidArgumentError) return badRequest(`${error.message}.`)
+  if (error instanceof AmbiguousError) {
+    return unavailable('The store did not answer in time: the request may have been carried out.')
+  }
+  if (error instanceof DriverError || error instanceof UnsupportedServerError) {
+    return unavailable('The store did not carry out the request. Please try again.')
+  }
+  return fromFramework(error)
+}
+
+/** What the caller is told when nobody foresaw the error; the log has the rest. */
+export const unforeseen = (): Problem =>
+  new Problem(500, 'Internal server error', 'The request could not be carried out.')
+
+/** Fastify's own errors of 4xx: bodies too large, paths that cannot be decoded, parameters that do not match. */
+function fromFramework(error: unknown): Problem | null {
+  if (!(error instanceof Error) || !('statusCode' in error)) return null
+  if (error.statusCode === 413) return badRequest('The body of the request is too large.')
+  if (error.statusCode === 503) return unavailable('The service is shutting down.')
+  if ('validation' in error) return badRequest('The name of a queue must be 1 to 64 of A-Z a-z 0-9 _ . -')
+  const status = Number(error.statusCode)
+  return status >= 400 && status < 500 ? badRequest(`${error.message}.`) : null
+}

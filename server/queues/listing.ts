@@ -1,0 +1,38 @@
+import type { CatalogEntry } from 'perilune'
+import type { Tenant } from '../zaqar/headers.ts'
+import type { Metadata } from '../zaqar/metadata.ts'
+import type { Registry } from './registry.ts'
+
+export interface QueueSearch {
+  readonly limit: number
+  /** Queues behind this name. */
+  readonly marker: string | undefined
+  /** Queues whose name contains this. */
+  readonly part: string
+}
+
+export interface FoundQueues {
+  readonly entries: readonly CatalogEntry<Metadata>[]
+  /** Of all queues of the project, whatever their names. */
+  readonly total: number
+}
+
+const CHUNK = 1000
+
+/** Queues of a project by name. Looking for a part of the name goes through the list in chunks. */
+export async function findQueues(
+  registry: Registry,
+  tenant: Tenant,
+  search: QueueSearch,
+): Promise<FoundQueues> {
+  const { limit, part } = search
+  const entries: CatalogEntry<Metadata>[] = []
+  let after = search.marker
+  for (;;) {
+    const chunk = part === '' ? limit : CHUNK
+    const page = await registry.list(tenant, { limit: chunk, ...(after === undefined ? {} : { after }) })
+    entries.push(...page.entries.filter(({ name }) => name.includes(part)))
+    after = page.entries.at(-1)?.name
+    if (!page.more || entries.length >= limit) return { entries: entries.slice(0, limit), total: page.total }
+  }
+}

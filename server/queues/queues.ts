@@ -1,0 +1,75 @@
+// A queue is a feed, and an entry in the registry of its project.
+
+import { type Appended, type Claim, type ClaimOptions, type Feed, type FeedOptions, jsonText } from 'perilune'
+import type { NewMessage, Perilune } from 'perilune'
+import type { Limits } from '../limits.ts'
+import type { QueueTerms } from '../zaqar/metadata.ts'
+import { DeadLetters } from './dead-letters.ts'
+import { feedName, type Place } from './place.ts'
+import { Registry } from './registry.ts'
+
+type DeadLetterTerms = QueueTerms['deadLetters']
+
+export class Queues {
+  readonly registry: Registry
+  readonly #perilune: Perilune
+  readonly #deadLetters: DeadLetters
+
+  /** `onError` hears of what fails in the background. */
+  constructor(perilune: Perilune, limits: Limits, onError: (error: unknown) => void) {
+    this.#perilune = perilune
+    this.registry = new Registry(perilune, limits)
+    this.#deadLetters = new DeadLetters(onError)
+  }
+
+  feed(place: Place, deadLetters: DeadLetterTerms = null): Feed<string> {
+    return this.#perilune.feed(feedName(place), feedOptions(place, deadLetters))
+  }
+
+  /** Appends messages. Registers the queue if it is not, or if it was deleted since this process looked. */
+  async post(place: Place, messages: NewMessage<string>[], isRegistered: boolean): Promise<Appended[]> {
+    if (!isRegistered) await this.registry.register(place, {})
+    const appended = await this.feed(place).appendMany(messages)
+    if (isRegistered && appended.some(({ began }) => began)) await this.registry.register(place, {})
+    return appended
+  }
+
+  /** Claims messages, and brings those that were claimed too often to their queue, without waiting for it. */
+  async claim(
+    place: Place,
+    options: ClaimOptions,
+    deadLetters: DeadLetterTerms,
+  ): Promise<Claim<string> | null> {
+    const feed = this.feed(place, deadLetters)
+    const claim = await feed.claim(options)
+    if (deadLetters !== null) {
+      // Of nobody, or the claimer would not see them without `echo`.
+      const target = { tenant: { ...place.tenant, origin: '' }, queue: deadLetters.queue }
+      this.#deadLetters.move(feed, () => this.#bury(feed, target))
+    }
+    return claim
+  }
+
+  async delete(place: Place): Promise<void> {
+    // In this order: whoever posts in between registers the queue again.
+    await this.registry.remove(place)
+    await this.feed(place).clear()
+  }
+
+  /** Waits for what runs in the background. */
+  settle(): Promise<void> {
+    return this.#deadLetters.settle()
+  }
+
+  async #bury(feed: Feed<string>, target: Place): Promise<void> {
+    const moved = await feed.moveDeadLetters(this.feed(target))
+    if (moved > 0) await this.registry.register(target, {})
+  }
+}
+
+function feedOptions({ tenant }: Place, deadLetters: DeadLetterTerms): FeedOptions<string> {
+  const options = { codec: jsonText, origin: tenant.origin }
+  if (deadLetters === null) return options
+  const { maxClaims, ttl } = deadLetters
+  return { ...options, maxClaims, ...(ttl === null ? {} : { deadLettersExpireAfter: `${ttl}s` }) }
+}

@@ -1,0 +1,82 @@
+import { LeaseLostError } from 'perilune'
+import type { App } from '../fastify.ts'
+import type { Limits } from '../limits.ts'
+import { notFound, type Problem } from '../problems.ts'
+import type { Place } from '../queues/place.ts'
+import type { Queues } from '../queues/queues.ts'
+import { textOfBody } from '../zaqar/body.ts'
+import { readClaimTerms, toLease } from '../zaqar/claim-terms.ts'
+import { claimPath, encodeClaim, encodeClaimed } from '../zaqar/encode.ts'
+import { termsOf } from '../zaqar/metadata.ts'
+import { ClaimPath, QueuePath, tokenOf } from '../zaqar/names.ts'
+import { countOf, queryOf } from '../zaqar/query.ts'
+import type { Claim } from 'perilune'
+
+export function zaqarClaims(app: App, queues: Queues, limits: Limits): void {
+  takeClaims(app, queues, limits)
+  keepClaims(app, queues, limits)
+}
+
+function takeClaims(app: App, queues: Queues, limits: Limits): void {
+  const options = { schema: { params: QueuePath }, bodyLimit: limits.maxOtherBody }
+  app.post('/queues/:queue/claims', options, async (request, reply) => {
+    const place = { tenant: request.tenant, queue: request.params.queue }
+    const limit = countOf(queryOf(request), 'limit', limits.maxMessagesPerClaimOrPop) ?? limits.defaultPage
+    const terms = readClaimTerms(textOfBody(request.body), limits)
+    const { deadLetters } = termsOf((await queues.registry.recall(place)) ?? {}, limits)
+    const claim = await queues.claim(place, { limit, ...toLease(terms) }, deadLetters)
+    if (claim === null) return reply.code(204).send()
+    return reply
+      .code(201)
+      .type('application/json')
+      .header('Location', claimPath(place.queue, claim.token))
+      .send(encodeClaimed(place.queue, claim, terms.grace))
+  })
+}
+
+function keepClaims(app: App, queues: Queues, limits: Limits): void {
+  const url = '/queues/:queue/claims/:claim'
+  const options = { schema: { params: ClaimPath }, bodyLimit: limits.maxOtherBody }
+
+  app.get(url, options, async ({ tenant, params }, reply) => {
+    const { queue, claim: id } = params
+    const claim = await findClaim(queues, { tenant, queue }, id)
+    if (claim === null) throw unknownClaim(id)
+    return reply.type('application/json').send(encodeClaim(queue, claim))
+  })
+
+  app.patch(url, options, async ({ tenant, params, body }, reply) => {
+    const { queue, claim: id } = params
+    const { lease, grace } = toLease(readClaimTerms(textOfBody(body), limits))
+    const claim = await findClaim(queues, { tenant, queue }, id)
+    const extended = claim !== null && (await unlessLost(claim.extend(lease, { grace })))
+    if (!extended) throw unknownClaim(id)
+    return reply.code(204).send()
+  })
+
+  app.delete(url, options, async ({ tenant, params }, reply) => {
+    const claim = await findClaim(queues, { tenant, queue: params.queue }, params.claim)
+    if (claim !== null) await unlessLost(claim.release())
+    return reply.code(204).send()
+  })
+}
+
+async function findClaim(queues: Queues, place: Place, id: string): Promise<Claim<string> | null> {
+  const token = tokenOf(id)
+  return token === null ? null : queues.feed(place).findClaim(token)
+}
+
+/** Resolves to false when the claim has ended in the meantime. */
+async function unlessLost(work: Promise<void>): Promise<boolean> {
+  try {
+    await work
+    return true
+  } catch (error) {
+    if (error instanceof LeaseLostError) return false
+    throw error
+  }
+}
+
+function unknownClaim(id: string): Problem {
+  return notFound(`There is no claim ${id}.`)
+}

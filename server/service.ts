@@ -1,0 +1,85 @@
+// The service as a whole: engine, client, library and routes, started and stopped in order.
+
+import { perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import type { App } from './fastify.ts'
+import { buildApp } from './app.ts'
+import { type Engine, EngineError } from './engine/engine.ts'
+import { startEngine } from './engine/start-engine.ts'
+import { zaqarLimits } from './limits.ts'
+import { Readiness } from './readiness.ts'
+import { openClient } from './redis-client.ts'
+import { type Environment, readSettings, type Settings, StartError } from './settings.ts'
+
+export interface Service {
+  readonly url: string
+  readonly engine: Engine
+  readonly log: App['log']
+  /** Takes no more requests, lets those under way finish, stops what was started. Repeated: the same promise. */
+  close(): Promise<void>
+}
+
+const DRAIN_MS = 10_000
+
+/** Rejects with StartError, and leaves nothing running, when the service cannot start. */
+export async function startService(environment: Environment, say: (line: string) => void): Promise<Service> {
+  const settings = readSettings(environment)
+  const engine = await startEngine({ env: environment, directory: settings.directory, say }).catch(explain)
+  try {
+    return await serve(settings, engine)
+  } catch (error) {
+    await engine.stop()
+    throw error
+  }
+}
+
+async function serve({ host, port, namespace, logLevel }: Settings, engine: Engine): Promise<Service> {
+  const client = openClient(engine.url, (error) => app.log.warn({ reason: error.message }, 'redis'))
+  const redis = perilune(ioredis(client), { namespace })
+  const readiness = new Readiness(client, redis)
+  const app = buildApp({ perilune: redis, readiness, limits: zaqarLimits, logLevel })
+  const release = async (): Promise<void> => {
+    await redis.close()
+    client.disconnect()
+  }
+  const close = async (): Promise<void> => {
+    await drain(app)
+    await release()
+    await engine.stop()
+  }
+  try {
+    await readiness.reason()
+    const url = await app.listen({ host, port })
+    return { url, engine, log: app.log, close: once(close) }
+  } catch (error) {
+    await app.close()
+    await release()
+    return explainListen(error, host, port)
+  }
+}
+
+async function drain(app: App): Promise<void> {
+  const impatience = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
+  await app.close()
+  clearTimeout(impatience)
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => (done ??= work())
+}
+
+function explain(error: unknown): never {
+  throw error instanceof EngineError ? new StartError(error.message, { cause: error }) : error
+}
+
+function explainListen(error: unknown, host: string, port: number): never {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') {
+    throw new StartError(`port ${port} on ${host} is taken: set PORT to another one`, { cause: error })
+  }
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    throw new StartError(`cannot listen on ${host} port ${port}: ${code}`, { cause: error })
+  }
+  throw error
+}

@@ -1,0 +1,52 @@
+// What the environment says, checked before anything starts.
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface Settings {
+  readonly host: string
+  readonly port: number
+  readonly namespace: string
+  /** Where our own engine keeps its files. */
+  readonly directory: string
+  readonly logLevel: string
+}
+
+/** Why the service cannot start: one line for people, without any password. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+/** Throws StartError. */
+export function readSettings(environment: Environment): Settings {
+  const read = (name: string, byDefault: string): string => environment[name] || byDefault
+  return {
+    host: read('HOST', '127.0.0.1'),
+    port: checkPort(read('PORT', '8080')),
+    namespace: check(
+      'PERILUNE_NAMESPACE',
+      read('PERILUNE_NAMESPACE', 'perilune'),
+      /^[A-Za-z0-9_.-]{1,64}$/,
+      '1 to 64 of A-Z a-z 0-9 _ . -',
+    ),
+    directory: read('PERILUNE_DATA', '.perilune'),
+    logLevel: check(
+      'LOG_LEVEL',
+      read('LOG_LEVEL', 'info'),
+      new RegExp(`^(?:${LOG_LEVELS.join('|')})$`),
+      `one of ${LOG_LEVELS.join(', ')}`,
+    ),
+  }
+}
+
+function checkPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) throw new StartError(`PORT must be a whole number from 0 to 65535, not '${text}'`)
+  return port
+}
+
+function check(name: string, value: string, pattern: RegExp, expected: string): string {
+  if (!pattern.test(value)) throw new StartError(`${name} must be ${expected}, not '${value}'`)
+  return value
+}

@@ -1,0 +1,99 @@
+// The routes on a real Redis and a real port, under a namespace of their own.
+
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { perilune, type Perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { buildApp } from '../app.ts'
+import { type Limits, zaqarLimits } from '../limits.ts'
+import { Readiness } from '../readiness.ts'
+import { openClient } from '../redis-client.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** To the letter. */
+  readonly text: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of any shape
+  readonly json: any
+}
+
+export interface CallOptions {
+  /** Sent as it is when it is text or bytes, else as JSON. */
+  readonly body?: unknown
+  readonly project?: string
+  readonly client?: string
+  /** Null leaves a header out. */
+  readonly headers?: Readonly<Record<string, string | null>>
+}
+
+export interface TestApp extends AsyncDisposable {
+  readonly url: string
+  readonly client: Redis
+  readonly perilune: Perilune
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+}
+
+export const ALICE = '3381af92-2b9e-11e3-b191-71861300734c'
+export const BOB = '4581af92-2b9e-11e3-b191-71861300734d'
+
+export interface TestAppOptions {
+  readonly limits?: Partial<Limits>
+  /** Apps of one namespace stand for processes of one service. */
+  readonly namespace?: string
+  readonly deadline?: '5s' | '1s'
+}
+
+export async function startApp(redisPort: number, options: TestAppOptions = {}): Promise<TestApp> {
+  const { limits = {}, namespace = `t-${randomUUID()}`, deadline = '5s' } = options
+  const client = openClient(`redis://127.0.0.1:${redisPort}`, () => undefined)
+  const redis = perilune(ioredis(client), { namespace, deadline })
+  const readiness = new Readiness(client, redis)
+  await readiness.reason()
+  const app = buildApp({
+    perilune: redis,
+    readiness,
+    limits: { ...zaqarLimits, ...limits },
+    logLevel: 'silent',
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    url,
+    client,
+    perilune: redis,
+    call: (method, path, sent = {}) => send(url + path, method, sent),
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await redis.close()
+      client.disconnect()
+    },
+  }
+}
+
+async function send(url: string, method: string, options: CallOptions): Promise<Answer> {
+  const answer = await fetch(url, { method, headers: headersOf(options), ...bodyOf(options.body) })
+  const text = await answer.text()
+  return { status: answer.status, headers: answer.headers, text, json: text === '' ? null : JSON.parse(text) }
+}
+
+function headersOf({
+  project = 'test',
+  client = ALICE,
+  headers = {},
+  body,
+}: CallOptions): Record<string, string> {
+  const all = {
+    'Client-ID': client,
+    'X-Project-ID': project,
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...headers,
+  }
+  const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null)
+  return Object.fromEntries(given)
+}
+
+function bodyOf(body: unknown): { body?: string | Uint8Array<ArrayBuffer> } {
+  if (body === undefined) return {}
+  if (typeof body === 'string') return { body }
+  return { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }
+}

@@ -1,0 +1,98 @@
+// Messages as answers show them. Their bodies are JSON text already and are put in as they are; names
+// and ids consist of characters that JSON and URLs need not escape.
+
+import type { Claim, EndMessage, FeedInspection, Message } from 'perilune'
+
+export const queuePath = (queue: string): string => `/v2/queues/${queue}`
+
+export const messagePath = (queue: string, id: string): string => `${queuePath(queue)}/messages/${id}`
+
+export const claimPath = (queue: string, token: number): string => `${queuePath(queue)}/claims/${token}`
+
+export function encodeMessage(queue: string, message: Message<string>): string {
+  const href = messagePath(queue, message.id)
+  return `{"id":"${message.id}","href":"${href}",${life(message, lifetimeOf(message))}}`
+}
+
+export function encodeMessages(queue: string, messages: readonly Message<string>[]): string {
+  return `{"messages":${list(messages, (message) => encodeMessage(queue, message))}}`
+}
+
+/** `next`: path and query of the next page; an empty page has none, and its reader stays where it is. */
+export function encodePage(queue: string, messages: readonly Message<string>[], next: string): string {
+  const links = messages.length === 0 ? [] : [{ rel: 'next', href: next }]
+  const shown = list(messages, (message) => encodeMessage(queue, message))
+  return `{"messages":${shown},"links":${JSON.stringify(links)}}`
+}
+
+export function encodeTaken(messages: readonly Message<string>[]): string {
+  const shown = list(
+    messages,
+    (message) =>
+      `{"id":"${message.id}",${life(message, lifetimeOf(message))},"claim_id":null,"claim_count":${message.claims}}`,
+  )
+  return `{"messages":${shown}}`
+}
+
+/** `grace` in seconds, where it is known. */
+export function encodeClaimed(queue: string, claim: Claim<string>, grace?: number): string {
+  return `{"messages":${claimed(queue, claim, grace)}}`
+}
+
+export function encodeClaim(queue: string, claim: Claim<string>): string {
+  const age = Math.max(0, Math.floor((claim.leaseMs - claim.remainingMs) / 1000))
+  const ttl = Math.round(claim.leaseMs / 1000)
+  const href = claimPath(queue, claim.token)
+  return `{"age":${age},"ttl":${ttl},"href":"${href}","messages":${claimed(queue, claim)}}`
+}
+
+export function encodeStats(queue: string, picture: FeedInspection<string>): string {
+  const { total, claimed: held, oldest, newest } = picture
+  const ends =
+    oldest === null || newest === null
+      ? ''
+      : `,"oldest":${encodeEnd(queue, oldest)},"newest":${encodeEnd(queue, newest)}`
+  return `{"messages":{"claimed":${held},"free":${total - held},"total":${total}${ends}}}`
+}
+
+function encodeEnd(queue: string, message: EndMessage<string>): string {
+  const { claimToken, claims, createdAtMs } = message
+  const href = messagePath(queue, message.id) + (claimToken === null ? '' : `?claim_id=${claimToken}`)
+  const created = `${new Date(createdAtMs).toISOString().slice(0, 19)}Z`
+  const claimId = claimToken === null ? null : `"${claimToken}"`
+  return `{"href":"${href}",${life(message, lifetimeOf(message))},"created":"${created}","claim_id":${claimId},"claim_count":${claims}}`
+}
+
+function claimed(queue: string, claim: Claim<string>, grace?: number): string {
+  return list(claim.messages, (message) => {
+    const href = `${messagePath(queue, message.id)}?claim_id=${claim.token}`
+    return `{"id":"${message.id}","href":"${href}",${life(message, claimedLifetimeOf(message, claim, grace))}}`
+  })
+}
+
+function life(message: Message<string>, ttl: number): string {
+  return `"ttl":${ttl},"age":${Math.floor(message.ageMs / 1000)},"body":${message.body}`
+}
+
+/** Seconds from its creation to its end. */
+function lifetimeOf({ expiresAtMs, createdAtMs }: Message<string>): number {
+  return expiresAtMs === null ? 0 : Math.ceil((expiresAtMs - createdAtMs) / 1000)
+}
+
+/**
+ * A message that would have ended before its claim lives until the grace behind it is over; its ttl is
+ * then that of the claim and the grace together. Others keep theirs.
+ */
+function claimedLifetimeOf(message: Message<string>, claim: Claim<string>, grace?: number): number {
+  const { expiresAtMs, createdAtMs } = message
+  if (expiresAtMs === null) return 0
+  const behindMs = expiresAtMs - claim.expiresAtMs
+  // Lives as posted are whole seconds from the creation, lives as prolonged from the end of the claim.
+  const looksProlonged = (expiresAtMs - createdAtMs) % 1000 !== 0 && behindMs >= 0 && behindMs % 1000 === 0
+  const prolonged = grace === undefined ? looksProlonged : behindMs === grace * 1000
+  return prolonged ? Math.round((claim.leaseMs + behindMs) / 1000) : lifetimeOf(message)
+}
+
+function list<Item>(items: readonly Item[], encode: (item: Item) => string): string {
+  return `[${items.map(encode).join(',')}]`
+}
