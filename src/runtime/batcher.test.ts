@@ -1,0 +1,92 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Batcher } from './batcher.ts'
+
+interface Sent {
+  items: number[]
+  answer(results: string[]): void
+  fail(error: Error): void
+}
+
+function setup(limits: Partial<{ items: number; bytes: number; underWay: number; waiting: number }> = {}): {
+  batcher: Batcher<number, string>
+  sent: Sent[]
+  idle: () => number
+} {
+  const sent: Sent[] = []
+  let idle = 0
+  const batcher = new Batcher<number, string>(
+    (items) => new Promise((answer, fail) => sent.push({ items, answer, fail })),
+    { items: 100, bytes: 1000, underWay: 2, waiting: 1000, ...limits },
+    () => (idle += 1),
+  )
+  return { batcher, sent, idle: () => idle }
+}
+
+test('what is added in one tick is sent as one, and each gets its own results', async () => {
+  const { batcher, sent, idle } = setup()
+
+  const results = Promise.all([batcher.add([1], 1), batcher.add([2, 3], 1), batcher.add([4], 1)])
+  await nextTick()
+  await nextTick()
+  sent[0]?.answer(['a', 'b', 'c', 'd'])
+
+  expect(sent.map(({ items }) => items)).toEqual([[1, 2, 3, 4]])
+  expect(await results).toEqual([['a'], ['b', 'c'], ['d']])
+  expect(idle()).toBe(1)
+})
+
+test('no more batches are under way than allowed, and what waits meanwhile travels together', async () => {
+  const { batcher, sent } = setup({ underWay: 1 })
+  void batcher.add([1], 1)
+  await nextTick()
+  await nextTick()
+  void batcher.add([2], 1)
+  await nextTick()
+  void batcher.add([3], 1)
+  await nextTick()
+  expect(sent).toHaveLength(1)
+
+  sent[0]?.answer(['a'])
+  await nextTick()
+  await nextTick()
+
+  expect(sent[1]?.items).toEqual([2, 3])
+})
+
+test('a batch ends before it is too large, and a group is never split', async () => {
+  const { batcher, sent } = setup({ items: 3, bytes: 10 })
+
+  void batcher.add([1, 2], 2)
+  void batcher.add([3, 4], 2)
+  void batcher.add([5], 9)
+  await nextTick()
+  await nextTick()
+
+  expect(sent.map(({ items }) => items)).toEqual([
+    [1, 2],
+    [3, 4],
+  ])
+})
+
+test('a failed batch fails its own groups only', async () => {
+  const { batcher, sent } = setup({ items: 1 })
+  const first = batcher.add([1], 1)
+  const second = batcher.add([2], 1)
+  await nextTick()
+  await nextTick()
+
+  sent[0]?.fail(new Error('no'))
+  sent[1]?.answer(['b'])
+
+  await expect(first).rejects.toThrow('no')
+  expect(await second).toEqual(['b'])
+})
+
+test('more than may wait is refused at once', async () => {
+  const { batcher } = setup({ waiting: 2 })
+
+  void batcher.add([1, 2], 1)
+
+  await expect(batcher.add([3], 1)).rejects.toMatchObject({ code: 'overloaded' })
+})

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import { ConnectionLostError, type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
+import { AmbiguousError, DriverError, InvalidArgumentError } from './errors.ts'
+import type { Operation } from './operation.ts'
+import { Runner } from './runner.ts'
+
+type Outcome = Reply | Error | 'silence'
+
+const write: Operation<Record<string, never>, Reply> = {
+  script: { name: 'test/write', sha1: 'abc', source: 'return 1', reads: false, bytes: false },
+  parts: ['meta'],
+  lines: [
+    [1, 'lua/test/write.lua', 1],
+    [10, 'lua/shared/clock.lua', 3],
+    [14, 'lua/test/write.lua', 11],
+  ],
+  encode: () => [],
+  decode: (reply) => reply,
+}
+const read: typeof write = { ...write, script: { ...write.script, name: 'test/read', reads: true } }
+
+/** A driver that gives the outcomes in turn, the last one for ever. */
+function setup(outcomes: Outcome[], deadlineMs = 300): { runner: Runner; sent: ScriptCall[] } {
+  const sent: ScriptCall[] = []
+  const run = (call: ScriptCall): Promise<Reply> => {
+    const outcome = outcomes[Math.min(sent.length, outcomes.length - 1)] as Outcome
+    sent.push(call)
+    if (outcome === 'silence') return new Promise(() => undefined)
+    return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome)
+  }
+  return { runner: new Runner({ run } as Driver, deadlineMs), sent }
+}
+
+const reply = (message: string): ServerReplyError => new ServerReplyError(message)
+const lost = (sent: boolean): ConnectionLostError => new ConnectionLostError('gone', sent)
+
+test('a server that has forgotten the script gets its source at once', async () => {
+  const { runner, sent } = setup([reply('NOSCRIPT No matching script'), 7])
+
+  expect(await runner.run(write, ['k'], {})).toBe(7)
+  expect(sent.map(({ send }) => send)).toEqual(['hash', 'source'])
+})
+
+test.each(['TRYAGAIN', 'LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'READONLY', 'BUSY', 'MOVED', 'ASK'])(
+  'a call that the server refuses with %s for a moment is sent again',
+  async (word) => {
+    const { runner, sent } = setup([reply(`${word} not now`), reply(`${word} not now`), 7])
+
+    expect(await runner.run(write, ['k'], {})).toBe(7)
+    expect(sent).toHaveLength(3)
+  },
+)
+
+test('a call whose answer is lost is sent again', async () => {
+  const { runner } = setup([lost(true), lost(false), 7])
+
+  expect(await runner.run(write, ['k'], {})).toBe(7)
+})
+
+test.each([
+  ['OOM command not allowed', 'store-full'],
+  ['MISCONF errors writing', 'store-read-only'],
+  ['NOREPLICAS not enough', 'store-read-only'],
+  ['NOPERM no', 'forbidden'],
+  ['NOAUTH no', 'forbidden'],
+  ['LAYOUT 9', 'unknown-layout'],
+  ['ERR whatever', 'script-failed'],
+])('%s is a definite error with the code %s', async (message, code) => {
+  const { runner, sent } = setup([reply(message)])
+
+  await expect(runner.run(write, ['k'], {})).rejects.toMatchObject({ name: 'DriverError', code })
+  expect(sent).toHaveLength(1)
+})
+
+test('a refused argument is named', async () => {
+  const { runner } = setup([reply('INVALID after: not a marker')])
+
+  const error = await runner.run(write, ['k'], {}).catch((reason: unknown) => reason)
+
+  expect(error).toBeInstanceOf(InvalidArgumentError)
+  expect(error).toMatchObject({ argument: 'after', message: 'after not a marker' })
+})
+
+test('a definite error after a lost answer is ambiguous, for the first attempt may have run', async () => {
+  const { runner } = setup([lost(true), reply('OOM full')])
+
+  await expect(runner.run(write, ['k'], {})).rejects.toThrow(AmbiguousError)
+})
+
+test('a write without answer is ambiguous at the deadline', async () => {
+  const { runner } = setup(['silence'])
+
+  await expect(runner.run(write, ['k'], {})).rejects.toThrow(AmbiguousError)
+})
+
+test('a write that was never sent has certainly not happened', async () => {
+  const { runner } = setup([lost(false)])
+
+  await expect(runner.run(write, ['k'], {})).rejects.toMatchObject({ code: 'unreachable' })
+})
+
+test('a read without answer is never ambiguous', async () => {
+  const { runner } = setup(['silence'])
+
+  await expect(runner.run(read, ['k'], {})).rejects.toMatchObject({ code: 'unreachable' })
+})
+
+test('a server that loads until the deadline is busy', async () => {
+  const { runner } = setup([reply('LOADING dataset')])
+
+  await expect(runner.run(write, ['k'], {})).rejects.toMatchObject({ code: 'busy' })
+})
+
+test('an error of a script names the line of its source', async () => {
+  const { runner } = setup([
+    reply('ERR user_script:12: attempt to index a nil value script: abc, on @user_script:12.'),
+  ])
+
+  await expect(runner.run(write, ['k'], {})).rejects.toThrow(
+    'test/write: ERR lua/shared/clock.lua:5: attempt to index a nil value script: abc, on lua/shared/clock.lua:5.',
+  )
+})
+
+test('closing settles what is under way and refuses what comes', async () => {
+  const { runner } = setup(['silence'], 60_000)
+  const underWay = [runner.run(write, ['k'], {}), runner.run(read, ['k'], {})]
+
+  runner.close()
+  const [written, wasRead] = await Promise.allSettled(underWay)
+
+  expect(written).toMatchObject({ reason: expect.any(AmbiguousError) })
+  expect(wasRead).toMatchObject({ reason: { code: 'closed' } })
+  await expect(runner.run(read, ['k'], {})).rejects.toThrow(DriverError)
+})
