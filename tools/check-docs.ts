@@ -1,11 +1,18 @@
-// Checks the docs: snippets compile, links lead somewhere, every structure has all that belongs to it.
+// Checks the docs: snippets compile, links lead somewhere, quoted tests exist, every structure has
+// all that belongs to it.
 
 import { join } from 'node:path'
 import { checkCompleteness } from './docs/completeness.ts'
 import { checkLinks } from './docs/links.ts'
+import { checkProofs } from './docs/proofs.ts'
 import { checkSnippets } from './docs/snippets.ts'
 
 const root = join(import.meta.dirname, '..')
-const problems = [...checkLinks(root), ...checkCompleteness(root), ...checkSnippets(root)]
+const problems = [
+  ...checkLinks(root),
+  ...checkCompleteness(root),
+  ...checkProofs(root),
+  ...checkSnippets(root),
+]
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) process.exitCode = 1

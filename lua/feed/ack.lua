@@ -31,6 +31,7 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; no
 -- @include shared/feed/remove
 -- @include shared/feed/leases
 -- @include shared/feed/places
+-- @include shared/feed/keep-alive
 
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
@@ -86,7 +87,9 @@ if #done > 0 then
     redis.call('ZREM', leases, token)
     redis.call('HDEL', work, lease_field(token))
   end
-  remember_answer(calls, caller, call, now_ms, #done .. ' ' .. table.concat(told, ' '))
+  if remember_answer(calls, caller, call, now_ms, #done .. ' ' .. table.concat(told, ' ')) then
+    keep_with_feed(feed, calls, now_ms)
+  end
   save_feed(meta, feed)
 end
 return { 'acked', #done, refused }

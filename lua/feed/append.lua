@@ -6,7 +6,7 @@ messages, but for those named in `duplicates` (places counted from 0), whose ide
 and which keep the id that they got then.
 
 @returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
-@cost    O(messages) and at most 200 removals of expired or surplus messages
+@cost    O(messages) and at most 200 + 3 x messages removals of expired or surplus ones
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
@@ -58,6 +58,7 @@ if feed.codec ~= codec then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+local count = (#messages - messages_at + 1) / 4
 local duplicates = {}
 
 local remembered, superseded = remembered_answer(calls, caller, call)
@@ -78,65 +79,57 @@ if remembered then
 end
 
 local created = begin_feed(meta, feed, now_us) and 1 or 0
+local log_may_begin = feed.bytes == 0
 show_due(feed, log, expiry, delayed, parked, now_us, 100)
 local first = math.max(feed.last + 1, now_us)
 local indexed = {}
 local aside = false
 local keyed = false
+local id = first - 1
 for at = messages_at, #messages, 4 do
-  local place = (at - messages_at) / 4
-  local id = first + place
-  local ttl_ms, delay_ms, key = tonumber(messages[at + 1]), tonumber(messages[at + 2]), messages[at + 3]
+  id = id + 1
+  local body, ttl_ms, delay_ms, key = messages[at], messages[at + 1], messages[at + 2], messages[at + 3]
   local known = key ~= '' and id_of_key(once, key, now_ms)
   if known then
-    duplicates[#duplicates + 1] = place
+    duplicates[#duplicates + 1] = id - first
     duplicates[#duplicates + 1] = known
-  elseif delay_ms > 0 then
-    local visible_at_us = id + delay_ms * 1000
-    park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, messages[at])
-    note_parked(feed, id, visible_at_us, ttl_ms)
-    aside = true
+  elseif delay_ms == '0' then
+    add_entry(log, exact(id), ttl_ms, origin, body)
+    plan_expiry(feed, id, tonumber(ttl_ms), indexed)
+    feed.bytes = feed.bytes + #body
   else
-    add_entry(log, id, ttl_ms, origin, messages[at])
-    plan_expiry(feed, id, ttl_ms, indexed)
-    feed.bytes = feed.bytes + #messages[at]
+    local visible_at_us = id + delay_ms * 1000
+    park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
+    note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
+    aside = true
   end
   if key ~= '' and not known then
     remember_key(once, key, id, now_ms + remember_ms)
     keyed = true
   end
-  feed.last = id
 end
+feed.last = id
 
 index_expiry(expiry, indexed)
 local new_slot = remember_answer(calls, caller, call, now_ms, string.format('%.0f %d', first, created))
-reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 50)
-local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
-apply_retention(feed, log, claimed, returned, expiry, work, parked, guards, keep, now_us, 100)
+reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 50 + count)
+if keep_count + keep_ms + keep_bytes > 0 then
+  local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
+  apply_retention(feed, log, claimed, returned, expiry, work, parked, guards, keep, now_us, 100 + count)
+end
 if keyed then
   forget_old_keys(once, now_ms)
   if feed.lives_until ~= -1 then
     feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
   end
 end
-local keys = {
-  meta,
-  log,
-  calls,
-  expiry,
-  delayed,
-  parked,
-  once,
-  claimed,
-  leases,
-  returned,
-  work,
-  subscribers,
-  guards,
-}
-keep_alive(feed, now_ms, keys)
-if keyed or aside or new_slot or #indexed > 0 then
-  local aside_keys = { calls, expiry, delayed, parked, once }
+if must_move(feed, now_ms) then
+  local keys =
+    { meta, log, calls, expiry, delayed, parked, once, claimed, leases, returned, work, subscribers, guards }
+  move_keys(feed, keys, now_ms)
+end
+if log_may_begin or keyed or aside or new_slot or #indexed > 0 then
+  local aside_keys = { log, calls, expiry, delayed, parked, once }
   for _, key in ipairs(aside_keys) do
     keep_with_feed(feed, key, now_ms)
   end

@@ -85,9 +85,9 @@ if feed.epoch == 0 then
   return { 'empty', 0, 0 }
 end
 
-lapse_claims(leases, claimed, returned, work, now_ms, 1000)
-show_due(feed, log, expiry, delayed, parked, now_us, 100)
-local found = { free = {}, dead = {}, expired = {} }
+local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
+local shown = show_due(feed, log, expiry, delayed, parked, now_us, 100)
+local found = { free = {}, dead = {}, expired = {}, count = 0, bytes = 0 }
 find_returned(found, log, returned, work, limit, max_claims, now_ms)
 find_fresh(found, feed, log, limit, max_claims, now_ms)
 
@@ -110,27 +110,18 @@ remove_entries(feed, log, claimed, returned, expiry, work, parked, found.expired
 
 if #found.free > 0 then
   remember_answer(calls, caller, call, now_ms, exact(feed.token))
-  local used = { claimed, leases, returned, work, expiry, calls }
+end
+if #found.free + freed + shown > 0 then
+  local used = { log, claimed, leases, returned, work, expiry, parked, calls }
   for _, key in ipairs(used) do
     keep_with_feed(feed, key, now_ms)
   end
 end
-local keys = {
-  meta,
-  log,
-  claimed,
-  leases,
-  returned,
-  work,
-  expiry,
-  delayed,
-  parked,
-  calls,
-  once,
-  subscribers,
-  guards,
-}
-keep_alive(feed, now_ms, keys)
+if must_move(feed, now_ms) then
+  local keys =
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+  move_keys(feed, keys, now_ms)
+end
 save_feed(meta, feed)
 if #found.free > 0 then
   return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, tell_messages(found.free) }

@@ -47,21 +47,14 @@ redis.call('HSET', work, lease_field(token), lease_ms)
 for _, entry in ipairs(work_of(claimed, work, token)) do
   prolong_entry(feed, work, expiry, entry, expires_at_ms + grace_ms)
 end
-local keys = {
-  meta,
-  log,
-  claimed,
-  leases,
-  returned,
-  work,
-  expiry,
-  delayed,
-  parked,
-  calls,
-  once,
-  subscribers,
-  guards,
-}
-keep_alive(feed, now_ms, keys)
+local touched = { leases, work, expiry }
+for _, key in ipairs(touched) do
+  keep_with_feed(feed, key, now_ms)
+end
+if must_move(feed, now_ms) then
+  local keys =
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+  move_keys(feed, keys, now_ms)
+end
 save_feed(meta, feed)
 return { 'extended', expires_at_ms }

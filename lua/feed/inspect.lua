@@ -1,5 +1,6 @@
 --[[
-A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first.
+A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed`
+counts what waits to become visible, `dead` what the dead-letter feed stores.
 `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none);
 `readers` the hundred subscribers that are furthest behind.
 

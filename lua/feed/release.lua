@@ -59,7 +59,9 @@ end
 if redis.call('ZCOUNT', claimed, token, token) == 0 then
   forget_lease(leases, work, token)
 end
-remember_answer(calls, caller, call, now_ms, #places)
+if remember_answer(calls, caller, call, now_ms, #places) then
+  keep_with_feed(feed, calls, now_ms)
+end
 keep_with_feed(feed, returned, now_ms)
 wake(channel, sharded, 'released')
 return { 'released', #places }

@@ -30,6 +30,7 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 -- @include shared/feed/remove
 -- @include shared/feed/leases
 -- @include shared/feed/places
+-- @include shared/feed/keep-alive
 
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
@@ -67,9 +68,12 @@ if count > 0 then
   if #parked_ids > 0 then
     redis.call('ZREM', delayed, unpack(parked_ids))
     redis.call('HDEL', parked, unpack(parked_ids))
+    feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
   end
   remove_entries(feed, log, claimed, returned, expiry, work, parked, going)
-  remember_answer(calls, caller, call, now_ms, count .. table.concat(told, ' '))
+  if remember_answer(calls, caller, call, now_ms, count .. table.concat(told, ' ')) then
+    keep_with_feed(feed, calls, now_ms)
+  end
   save_feed(meta, feed)
 end
 return { 'removed', count, held }

@@ -43,7 +43,7 @@ local now_ms = math.floor(now_us / 1000)
 local shown = show_due(feed, log, expiry, delayed, parked, now_us, 1000)
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
 reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 500)
-local touched = { expiry, parked, returned }
+local touched = { log, expiry, parked, returned }
 for _, key in ipairs(touched) do
   keep_with_feed(feed, key, now_ms)
 end

@@ -35,6 +35,9 @@ local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
 local start = where_to_start(feed, from)
 if not start then
   return redis.error_reply('INVALID from: not a marker')
@@ -52,21 +55,10 @@ else
 end
 begin_feed(meta, feed, now_us)
 feed.lives_until = -1
-local keys = {
-  meta,
-  log,
-  claimed,
-  leases,
-  returned,
-  work,
-  expiry,
-  delayed,
-  parked,
-  calls,
-  once,
-  subscribers,
-  guards,
-}
-keep_alive(feed, math.floor(now_us / 1000), keys)
+if must_move(feed, math.floor(now_us / 1000)) then
+  local keys =
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+  move_keys(feed, keys, math.floor(now_us / 1000))
+end
 save_feed(meta, feed)
 return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }

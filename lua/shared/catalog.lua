@@ -1,5 +1,5 @@
 -- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so it never repeats, even after the name was removed.
+-- server's time at which it was written, so that a name that was removed and put again has another one.
 local CATALOG_LAYOUT = '1'
 
 local function knows_layout(meta)

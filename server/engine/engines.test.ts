@@ -373,7 +373,7 @@ describe('with nothing else', () => {
 async function startAndKillService({ directory }: Machine): Promise<string> {
   const program = `import('${new URL('start-engine.ts', import.meta.url).href}').then(async ({ startEngine }) => {
     const env = { PATH: '${join(directory, '..', 'bin')}' }
-    const engine = await startEngine({ env, directory: '${directory}', say: console.error })
+    const engine = await startEngine({ env, directory: '${directory}', say: () => {} })
     console.log(engine.url)
     setInterval(() => {}, 1000)
   })`

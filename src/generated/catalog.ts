@@ -24,7 +24,7 @@ export type GetAnswer =
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'catalog/get',
-    sha1: '608cdf8529a6ffa31365f10e017822445071fc33',
+    sha1: '8334b712f06302df34a8d715e33e2e394078e543',
     reads: true,
     bytes: true,
     source: `--[[
@@ -40,7 +40,7 @@ local documents = KEYS[2] -- hash: name -> '<version> <document>'
 local name = ARGV[1] -- text: the name
 
 -- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so it never repeats, even after the name was removed.
+-- server's time at which it was written, so that a name that was removed and put again has another one.
 local CATALOG_LAYOUT = '1'
 
 local function knows_layout(meta)
@@ -118,7 +118,7 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'catalog/list',
-    sha1: '2f6c575a07a8b1688ccc68c2af08e48ada88e4ba',
+    sha1: 'e0b1bb044181e56e187f38dc576a06e5eebf77a8',
     reads: true,
     bytes: true,
     source: `--[[
@@ -135,7 +135,7 @@ local after = ARGV[1] -- text: names behind this one; empty: from the first
 local limit = tonumber(ARGV[2]) -- integer: names to list at most
 
 -- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so it never repeats, even after the name was removed.
+-- server's time at which it was written, so that a name that was removed and put again has another one.
 local CATALOG_LAYOUT = '1'
 
 local function knows_layout(meta)
@@ -214,7 +214,7 @@ export type PutAnswer =
 export const put: Operation<PutArguments, PutAnswer> = {
   script: {
     name: 'catalog/put',
-    sha1: 'dc9c8bc02f948a641562dd34b03c59818672841d',
+    sha1: 'f6cf907f391a2ac0704c22e90dd66e04861c166a',
     reads: false,
     bytes: true,
     source: `--[[
@@ -237,7 +237,7 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so it never repeats, even after the name was removed.
+-- server's time at which it was written, so that a name that was removed and put again has another one.
 local CATALOG_LAYOUT = '1'
 
 local function knows_layout(meta)
@@ -320,7 +320,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'catalog/remove',
-    sha1: '18055f29693869e798b06a935ecd48483698dc8f',
+    sha1: '973c7bcf073d1e35f3689965d12292fbc23e11a8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -336,7 +336,7 @@ local documents = KEYS[3] -- hash: name -> '<version> <document>'
 local name = ARGV[1] -- text: the name
 
 -- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so it never repeats, even after the name was removed.
+-- server's time at which it was written, so that a name that was removed and put again has another one.
 local CATALOG_LAYOUT = '1'
 
 local function knows_layout(meta)
@@ -405,7 +405,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'catalog/replace',
-    sha1: 'a253f91c2366017cff1d53023431f705969ac3c0',
+    sha1: 'c385387b6f0440ee7cc30772410b674b48a9e39c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -431,7 +431,7 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so it never repeats, even after the name was removed.
+-- server's time at which it was written, so that a name that was removed and put again has another one.
 local CATALOG_LAYOUT = '1'
 
 local function knows_layout(meta)

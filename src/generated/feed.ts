@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '0b24e284bb8774cb4ebaa76f9cfe7d134d6ea082',
+    sha1: '803b11b90321e938613c6727a4054a979b078727',
     reads: false,
     bytes: false,
     source: `--[[
@@ -147,12 +147,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -170,14 +174,17 @@ end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
-  local changed = {}
-  for at, name in ipairs(FEED_NUMBERS) do
-    if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
-      changed[#changed + 1] = name
-      changed[#changed + 1] = exact(feed[name])
+  local changed, count, was = {}, 0, feed.was
+  for at = 1, #FEED_NUMBERS do
+    local name = FEED_NUMBERS[at]
+    local number = feed[name]
+    if number ~= was[at] then
+      changed[count + 1] = name
+      changed[count + 2] = exact(number)
+      count = count + 2
     end
   end
-  if #changed > 0 then
+  if count > 0 then
     redis.call('HSET', meta, unpack(changed))
   end
 end
@@ -223,6 +230,18 @@ end
 
 local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+
+-- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
+local ENOUGH_BYTES = 4194304
+
+-- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
+local function next_chunk(wanted, read_count, read_bytes)
+  if read_count == 0 then
+    return math.min(wanted, 20)
+  end
+  local left = math.max(0, ENOUGH_BYTES - read_bytes)
+  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
@@ -282,10 +301,13 @@ end
 
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
   local entries = {}
-  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, place))
-    entries[at].place = place
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
   end
   return entries
 end
@@ -333,12 +355,15 @@ local function places_held(claimed, token)
 end
 -- From ids to places: a message that was delayed has a place other than its id.
 
--- For each id a table with \`id\` and either its \`place\` (whether or not something is there) or, for a
+-- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
 -- message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, found = {}, {}
+  local asked, found, seen = {}, {}, {}
   for at = ids_at, #ids, 1 do
-    asked[#asked + 1] = ids[at]
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
   end
   if #asked == 0 then
     return found
@@ -352,6 +377,42 @@ local function look_up(parked, ids, ids_at)
     end
   end
   return found
+end
+-- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
+-- The slack makes moving that time rare, and is never shorter than a call is remembered.
+local IDLE_SLACK_MS = 1200000
+
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+  end
+end
+
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
+  if feed.lives_until == -1 then
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
+  end
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
 end
 
 local feed = open_feed(meta, '')
@@ -408,7 +469,9 @@ if #done > 0 then
     redis.call('ZREM', leases, token)
     redis.call('HDEL', work, lease_field(token))
   end
-  remember_answer(calls, caller, call, now_ms, #done .. ' ' .. table.concat(told, ' '))
+  if remember_answer(calls, caller, call, now_ms, #done .. ' ' .. table.concat(told, ' ')) then
+    keep_with_feed(feed, calls, now_ms)
+  end
   save_feed(meta, feed)
 end
 return { 'acked', #done, refused }
@@ -421,13 +484,14 @@ return { 'acked', #done, refused }
     [29, 'lua/shared/clock.lua', 1],
     [35, 'lua/shared/calls.lua', 1],
     [76, 'lua/shared/feed/meta.lua', 1],
-    [115, 'lua/shared/feed/save.lua', 1],
-    [141, 'lua/shared/feed/entry.lua', 1],
-    [202, 'lua/shared/feed/work.lua', 1],
-    [249, 'lua/shared/feed/remove.lua', 1],
-    [275, 'lua/shared/feed/leases.lua', 1],
-    [291, 'lua/shared/feed/places.lua', 1],
-    [313, 'lua/feed/ack.lua', 34],
+    [119, 'lua/shared/feed/save.lua', 1],
+    [148, 'lua/shared/feed/entry.lua', 1],
+    [221, 'lua/shared/feed/work.lua', 1],
+    [271, 'lua/shared/feed/remove.lua', 1],
+    [297, 'lua/shared/feed/leases.lua', 1],
+    [313, 'lua/shared/feed/places.lua', 1],
+    [338, 'lua/shared/feed/keep-alive.lua', 1],
+    [374, 'lua/feed/ack.lua', 35],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -479,7 +543,7 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: '0d6e1a26c45850753e2db19ec096466fd98454e0',
+    sha1: '41927347893a85d421f77939efa25f2b00a0d113',
     reads: false,
     bytes: false,
     source: `--[[
@@ -533,12 +597,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
@@ -592,8 +660,8 @@ return { 'advanced', format_marker(feed.epoch, position) }
     [1, 'lua/feed/advance.lua', 1],
     [16, 'lua/shared/exact.lua', 1],
     [21, 'lua/shared/feed/meta.lua', 1],
-    [60, 'lua/shared/feed/marker.lua', 1],
-    [82, 'lua/feed/advance.lua', 19],
+    [64, 'lua/shared/feed/marker.lua', 1],
+    [86, 'lua/feed/advance.lua', 19],
   ],
   encode(args) {
     return [
@@ -658,12 +726,12 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 /**
  * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages, but for those named in `duplicates` (places counted from 0), whose idempotency key is known and which keep the id that they got then.
  *
- * Cost: O(messages) and at most 200 removals of expired or surplus messages.
+ * Cost: O(messages) and at most 200 + 3 x messages removals of expired or surplus ones.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'a7aefe3e3239c64fceb77bf974975bdfecd55800',
+    sha1: '0c3bcc03d941ceeac8edab2e973840f863726e96',
     reads: false,
     bytes: false,
     source: `--[[
@@ -674,7 +742,7 @@ messages, but for those named in \`duplicates\` (places counted from 0), whose i
 and which keep the id that they got then.
 
 @returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
-@cost    O(messages) and at most 200 removals of expired or surplus messages
+@cost    O(messages) and at most 200 + 3 x messages removals of expired or surplus ones
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
@@ -796,12 +864,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -819,14 +891,17 @@ end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
-  local changed = {}
-  for at, name in ipairs(FEED_NUMBERS) do
-    if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
-      changed[#changed + 1] = name
-      changed[#changed + 1] = exact(feed[name])
+  local changed, count, was = {}, 0, feed.was
+  for at = 1, #FEED_NUMBERS do
+    local name = FEED_NUMBERS[at]
+    local number = feed[name]
+    if number ~= was[at] then
+      changed[count + 1] = name
+      changed[count + 2] = exact(number)
+      count = count + 2
     end
   end
-  if #changed > 0 then
+  if count > 0 then
     redis.call('HSET', meta, unpack(changed))
   end
 end
@@ -874,6 +949,18 @@ local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
 
+-- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
+local ENOUGH_BYTES = 4194304
+
+-- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
+local function next_chunk(wanted, read_count, read_bytes)
+  if read_count == 0 then
+    return math.min(wanted, 20)
+  end
+  local left = math.max(0, ENOUGH_BYTES - read_bytes)
+  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
+end
+
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
 local function tell_message(answer, entry)
   local n = #answer
@@ -892,8 +979,8 @@ local function tell_messages(entries)
   return answer
 end
 -- Stores a message in the log; see shared/feed/entry for the fields.
-local function add_entry(log, position, ttl_ms, extra, body)
-  redis.call('XADD', log, exact(position), 't', ttl_ms, 'x', extra, 'b', body)
+local function add_entry(log, place, ttl_ms, extra, body)
+  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
 end
 -- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
 -- either \`bytes\` or \`body\`.
@@ -993,27 +1080,29 @@ local function indexed_and_expired(log, expiry, now_ms, budget)
   return expired
 end
 
--- When to look again: never later than the next expiry.
-local function next_due(feed, expiry)
+-- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+local function next_due(feed, log, expiry)
   local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
-  if feed.lane_swept < feed.lane_last then
-    local lane_due = math.floor((feed.lane_swept + 1) / 1000) + feed.lane_ms
+  local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
+  if next_entry then
+    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
     due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
   end
   return due_at
 end
 
--- Removes at most 2 x budget expired messages.
-local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, budget)
+-- Removes at most 2 x \`most\` expired messages, fewer where bodies are large.
+local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, most)
   if feed.due_at == 0 or now_ms < feed.due_at then
     return
   end
+  local budget = next_chunk(most, redis.call('XLEN', log), feed.bytes)
   local swept = sweep_lane(feed, log, expiry, now_ms, budget)
   remove_entries(feed, log, claimed, returned, expiry, work, parked, swept)
   local indexed = indexed_and_expired(log, expiry, now_ms, budget)
   remove_entries(feed, log, claimed, returned, expiry, work, parked, indexed)
-  feed.due_at = next_due(feed, expiry)
+  feed.due_at = next_due(feed, log, expiry)
 end
 -- Puts a delayed message aside; see shared/feed/parked.
 
@@ -1061,7 +1150,7 @@ local function store_late(feed, log, expiry, parked, entry)
   if entry.expires_at_ms ~= 0 then
     ttl_ms = math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000))
   end
-  add_entry(log, feed.last, ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
+  add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
   redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
   feed.bytes = feed.bytes + #entry.body
   if ttl_ms == 0 then
@@ -1138,24 +1227,26 @@ local function apply_retention(
   now_us,
   budget
 )
-  if keep.count == 0 and keep.bytes == 0 and keep.ms == 0 then
-    return
-  end
   local surplus = {
     count = keep.count == 0 and 0 or redis.call('XLEN', log) - keep.count,
     bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
     before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
   }
-  if surplus.count <= 0 and surplus.bytes <= 0 and surplus.before == 0 then
+  local upto = exact(surplus.before)
+  local wanted = budget
+  if surplus.bytes > 0 then
+    upto = '+'
+  elseif surplus.count > 0 then
+    upto = '+'
+    wanted = surplus.before > 0 and budget or math.min(budget, surplus.count)
+  end
+  if upto == '0' then
     return
   end
   local guard = tonumber(redis.call('ZRANGE', guards, 0, 0, 'WITHSCORES')[2] or math.huge)
-  local wanted = budget
-  if surplus.bytes <= 0 and surplus.before == 0 then
-    wanted = math.min(budget, surplus.count)
-  end
+  local chunk = next_chunk(wanted, redis.call('XLEN', log), feed.bytes)
   local surplus_entries = {}
-  for _, entry in ipairs(entries_between(log, '-', '+', wanted)) do
+  for _, entry in ipairs(entries_between(log, '-', upto, chunk)) do
     if entry.position > guard or not is_surplus(surplus, entry) then
       break
     end
@@ -1179,22 +1270,27 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
--- Moves the time for all keys when the content lives longer than it, or stays.
-local function keep_alive(feed, now_ms, keys)
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
   if feed.lives_until == -1 then
-    if feed.kept_until == 0 then
-      feed.kept_until = -1
-    elseif feed.kept_until > 0 then
-      feed.kept_until = -1
-      for _, key in ipairs(keys) do
-        redis.call('PERSIST', key)
-      end
-    end
-    return
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
   end
-  if feed.kept_until == 0 or feed.lives_until + IDLE_SLACK_MS / 2 > feed.kept_until then
-    feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-    for _, key in ipairs(keys) do
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
       keep_with_feed(feed, key, now_ms)
     end
   end
@@ -1209,6 +1305,7 @@ if feed.codec ~= codec then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+local count = (#messages - messages_at + 1) / 4
 local duplicates = {}
 
 local remembered, superseded = remembered_answer(calls, caller, call)
@@ -1229,65 +1326,57 @@ if remembered then
 end
 
 local created = begin_feed(meta, feed, now_us) and 1 or 0
+local log_may_begin = feed.bytes == 0
 show_due(feed, log, expiry, delayed, parked, now_us, 100)
 local first = math.max(feed.last + 1, now_us)
 local indexed = {}
 local aside = false
 local keyed = false
+local id = first - 1
 for at = messages_at, #messages, 4 do
-  local place = (at - messages_at) / 4
-  local id = first + place
-  local ttl_ms, delay_ms, key = tonumber(messages[at + 1]), tonumber(messages[at + 2]), messages[at + 3]
+  id = id + 1
+  local body, ttl_ms, delay_ms, key = messages[at], messages[at + 1], messages[at + 2], messages[at + 3]
   local known = key ~= '' and id_of_key(once, key, now_ms)
   if known then
-    duplicates[#duplicates + 1] = place
+    duplicates[#duplicates + 1] = id - first
     duplicates[#duplicates + 1] = known
-  elseif delay_ms > 0 then
-    local visible_at_us = id + delay_ms * 1000
-    park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, messages[at])
-    note_parked(feed, id, visible_at_us, ttl_ms)
-    aside = true
+  elseif delay_ms == '0' then
+    add_entry(log, exact(id), ttl_ms, origin, body)
+    plan_expiry(feed, id, tonumber(ttl_ms), indexed)
+    feed.bytes = feed.bytes + #body
   else
-    add_entry(log, id, ttl_ms, origin, messages[at])
-    plan_expiry(feed, id, ttl_ms, indexed)
-    feed.bytes = feed.bytes + #messages[at]
+    local visible_at_us = id + delay_ms * 1000
+    park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
+    note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
+    aside = true
   end
   if key ~= '' and not known then
     remember_key(once, key, id, now_ms + remember_ms)
     keyed = true
   end
-  feed.last = id
 end
+feed.last = id
 
 index_expiry(expiry, indexed)
 local new_slot = remember_answer(calls, caller, call, now_ms, string.format('%.0f %d', first, created))
-reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 50)
-local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
-apply_retention(feed, log, claimed, returned, expiry, work, parked, guards, keep, now_us, 100)
+reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 50 + count)
+if keep_count + keep_ms + keep_bytes > 0 then
+  local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
+  apply_retention(feed, log, claimed, returned, expiry, work, parked, guards, keep, now_us, 100 + count)
+end
 if keyed then
   forget_old_keys(once, now_ms)
   if feed.lives_until ~= -1 then
     feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
   end
 end
-local keys = {
-  meta,
-  log,
-  calls,
-  expiry,
-  delayed,
-  parked,
-  once,
-  claimed,
-  leases,
-  returned,
-  work,
-  subscribers,
-  guards,
-}
-keep_alive(feed, now_ms, keys)
-if keyed or aside or new_slot or #indexed > 0 then
-  local aside_keys = { calls, expiry, delayed, parked, once }
+if must_move(feed, now_ms) then
+  local keys =
+    { meta, log, calls, expiry, delayed, parked, once, claimed, leases, returned, work, subscribers, guards }
+  move_keys(feed, keys, now_ms)
+end
+if log_may_begin or keyed or aside or new_slot or #indexed > 0 then
+  local aside_keys = { log, calls, expiry, delayed, parked, once }
   for _, key in ipairs(aside_keys) do
     keep_with_feed(feed, key, now_ms)
   end
@@ -1305,19 +1394,19 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [47, 'lua/shared/calls.lua', 1],
     [88, 'lua/shared/wake.lua', 1],
     [100, 'lua/shared/feed/meta.lua', 1],
-    [139, 'lua/shared/feed/save.lua', 1],
-    [165, 'lua/shared/feed/entry.lua', 1],
-    [226, 'lua/shared/feed/add-entry.lua', 1],
-    [230, 'lua/shared/feed/remove.lua', 1],
-    [256, 'lua/shared/feed/expiry.lua', 1],
-    [350, 'lua/shared/feed/park.lua', 1],
-    [368, 'lua/shared/feed/show-due.lua', 1],
-    [369, 'lua/shared/feed/parked.lua', 1],
-    [387, 'lua/shared/feed/show-due.lua', 3],
-    [429, 'lua/shared/feed/once.lua', 1],
-    [452, 'lua/shared/feed/retention.lua', 1],
-    [503, 'lua/shared/feed/keep-alive.lua', 1],
-    [534, 'lua/feed/append.lua', 51],
+    [143, 'lua/shared/feed/save.lua', 1],
+    [172, 'lua/shared/feed/entry.lua', 1],
+    [245, 'lua/shared/feed/add-entry.lua', 1],
+    [249, 'lua/shared/feed/remove.lua', 1],
+    [275, 'lua/shared/feed/expiry.lua', 1],
+    [371, 'lua/shared/feed/park.lua', 1],
+    [389, 'lua/shared/feed/show-due.lua', 1],
+    [390, 'lua/shared/feed/parked.lua', 1],
+    [408, 'lua/shared/feed/show-due.lua', 3],
+    [450, 'lua/shared/feed/once.lua', 1],
+    [473, 'lua/shared/feed/retention.lua', 1],
+    [526, 'lua/shared/feed/keep-alive.lua', 1],
+    [562, 'lua/feed/append.lua', 51],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.messages.length * 4)
@@ -1401,7 +1490,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '43cf5730e4f70afaef36139dd1b64935e0198d75',
+    sha1: '6caa524598823fa65d20801894d85b172034b413',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1537,12 +1626,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -1560,14 +1653,17 @@ end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
-  local changed = {}
-  for at, name in ipairs(FEED_NUMBERS) do
-    if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
-      changed[#changed + 1] = name
-      changed[#changed + 1] = exact(feed[name])
+  local changed, count, was = {}, 0, feed.was
+  for at = 1, #FEED_NUMBERS do
+    local name = FEED_NUMBERS[at]
+    local number = feed[name]
+    if number ~= was[at] then
+      changed[count + 1] = name
+      changed[count + 2] = exact(number)
+      count = count + 2
     end
   end
-  if #changed > 0 then
+  if count > 0 then
     redis.call('HSET', meta, unpack(changed))
   end
 end
@@ -1615,6 +1711,18 @@ local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
 
+-- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
+local ENOUGH_BYTES = 4194304
+
+-- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
+local function next_chunk(wanted, read_count, read_bytes)
+  if read_count == 0 then
+    return math.min(wanted, 20)
+  end
+  local left = math.max(0, ENOUGH_BYTES - read_bytes)
+  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
+end
+
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
 local function tell_message(answer, entry)
   local n = #answer
@@ -1633,8 +1741,8 @@ local function tell_messages(entries)
   return answer
 end
 -- Stores a message in the log; see shared/feed/entry for the fields.
-local function add_entry(log, position, ttl_ms, extra, body)
-  redis.call('XADD', log, exact(position), 't', ttl_ms, 'x', extra, 'b', body)
+local function add_entry(log, place, ttl_ms, extra, body)
+  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
 end
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
@@ -1676,10 +1784,13 @@ end
 
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
   local entries = {}
-  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, place))
-    entries[at].place = place
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
   end
   return entries
 end
@@ -1781,27 +1892,29 @@ local function indexed_and_expired(log, expiry, now_ms, budget)
   return expired
 end
 
--- When to look again: never later than the next expiry.
-local function next_due(feed, expiry)
+-- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+local function next_due(feed, log, expiry)
   local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
-  if feed.lane_swept < feed.lane_last then
-    local lane_due = math.floor((feed.lane_swept + 1) / 1000) + feed.lane_ms
+  local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
+  if next_entry then
+    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
     due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
   end
   return due_at
 end
 
--- Removes at most 2 x budget expired messages.
-local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, budget)
+-- Removes at most 2 x \`most\` expired messages, fewer where bodies are large.
+local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, most)
   if feed.due_at == 0 or now_ms < feed.due_at then
     return
   end
+  local budget = next_chunk(most, redis.call('XLEN', log), feed.bytes)
   local swept = sweep_lane(feed, log, expiry, now_ms, budget)
   remove_entries(feed, log, claimed, returned, expiry, work, parked, swept)
   local indexed = indexed_and_expired(log, expiry, now_ms, budget)
   remove_entries(feed, log, claimed, returned, expiry, work, parked, indexed)
-  feed.due_at = next_due(feed, expiry)
+  feed.due_at = next_due(feed, log, expiry)
 end
 -- Delayed messages become visible.
 -- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
@@ -1831,7 +1944,7 @@ local function store_late(feed, log, expiry, parked, entry)
   if entry.expires_at_ms ~= 0 then
     ttl_ms = math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000))
   end
-  add_entry(log, feed.last, ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
+  add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
   redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
   feed.bytes = feed.bytes + #entry.body
   if ttl_ms == 0 then
@@ -1927,6 +2040,8 @@ end
 
 -- Sorts an entry into what can be claimed, what has had its last chance, and what is over.
 local function sort_out(found, entry, max_claims, now_ms)
+  found.count = found.count + 1
+  found.bytes = found.bytes + #entry.body
   local kind = 'free'
   if has_expired(entry, now_ms) then
     kind = 'expired'
@@ -1936,12 +2051,17 @@ local function sort_out(found, entry, max_claims, now_ms)
   table.insert(found[kind], entry)
 end
 
+-- Whether to look on: bounded by what is wanted, by how much was looked at, and by bytes.
+local function is_looking(found, limit)
+  return #found.free < limit and found.count < 2 * limit + 200 and found.bytes < ENOUGH_BYTES
+end
+
 local function find_returned(found, log, returned, work, limit, max_claims, now_ms)
   local from = 0
-  while #found.free < limit and from < limit + 200 do
-    local wanted = limit - #found.free
+  while is_looking(found, limit) do
+    local chunk = next_chunk(limit - #found.free, found.count, found.bytes)
     local entries = {}
-    for at, place in ipairs(redis.call('ZRANGE', returned, from, from + wanted - 1)) do
+    for at, place in ipairs(redis.call('ZRANGE', returned, from, from + chunk - 1)) do
       entries[at] = entry_at(log, place)
     end
     complete_entries(work, entries)
@@ -1949,7 +2069,7 @@ local function find_returned(found, log, returned, work, limit, max_claims, now_
       sort_out(found, entry, max_claims, now_ms)
     end
     from = from + #entries
-    if #entries < wanted then
+    if #entries < chunk then
       return
     end
   end
@@ -1957,16 +2077,14 @@ end
 
 -- Moves \`front\` over what it looked at.
 local function find_fresh(found, feed, log, limit, max_claims, now_ms)
-  local looked_at = 0
-  while #found.free < limit and looked_at < limit + 200 do
-    local wanted = limit - #found.free
-    local entries = entries_between(log, exact(feed.front + 1), '+', wanted)
+  while is_looking(found, limit) do
+    local chunk = next_chunk(limit - #found.free, found.count, found.bytes)
+    local entries = entries_between(log, exact(feed.front + 1), '+', chunk)
     for _, entry in ipairs(entries) do
       sort_out(found, entry, max_claims, now_ms)
       feed.front = entry.position
     end
-    looked_at = looked_at + #entries
-    if #entries < wanted then
+    if #entries < chunk then
       return
     end
   end
@@ -2033,22 +2151,27 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
--- Moves the time for all keys when the content lives longer than it, or stays.
-local function keep_alive(feed, now_ms, keys)
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
   if feed.lives_until == -1 then
-    if feed.kept_until == 0 then
-      feed.kept_until = -1
-    elseif feed.kept_until > 0 then
-      feed.kept_until = -1
-      for _, key in ipairs(keys) do
-        redis.call('PERSIST', key)
-      end
-    end
-    return
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
   end
-  if feed.kept_until == 0 or feed.lives_until + IDLE_SLACK_MS / 2 > feed.kept_until then
-    feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-    for _, key in ipairs(keys) do
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
       keep_with_feed(feed, key, now_ms)
     end
   end
@@ -2081,9 +2204,9 @@ if feed.epoch == 0 then
   return { 'empty', 0, 0 }
 end
 
-lapse_claims(leases, claimed, returned, work, now_ms, 1000)
-show_due(feed, log, expiry, delayed, parked, now_us, 100)
-local found = { free = {}, dead = {}, expired = {} }
+local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
+local shown = show_due(feed, log, expiry, delayed, parked, now_us, 100)
+local found = { free = {}, dead = {}, expired = {}, count = 0, bytes = 0 }
 find_returned(found, log, returned, work, limit, max_claims, now_ms)
 find_fresh(found, feed, log, limit, max_claims, now_ms)
 
@@ -2106,27 +2229,18 @@ remove_entries(feed, log, claimed, returned, expiry, work, parked, found.expired
 
 if #found.free > 0 then
   remember_answer(calls, caller, call, now_ms, exact(feed.token))
-  local used = { claimed, leases, returned, work, expiry, calls }
+end
+if #found.free + freed + shown > 0 then
+  local used = { log, claimed, leases, returned, work, expiry, parked, calls }
   for _, key in ipairs(used) do
     keep_with_feed(feed, key, now_ms)
   end
 end
-local keys = {
-  meta,
-  log,
-  claimed,
-  leases,
-  returned,
-  work,
-  expiry,
-  delayed,
-  parked,
-  calls,
-  once,
-  subscribers,
-  guards,
-}
-keep_alive(feed, now_ms, keys)
+if must_move(feed, now_ms) then
+  local keys =
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+  move_keys(feed, keys, now_ms)
+end
 save_feed(meta, feed)
 if #found.free > 0 then
   return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, tell_messages(found.free) }
@@ -2145,25 +2259,25 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [50, 'lua/shared/calls.lua', 1],
     [91, 'lua/shared/wake.lua', 1],
     [103, 'lua/shared/feed/meta.lua', 1],
-    [142, 'lua/shared/feed/save.lua', 1],
-    [168, 'lua/shared/feed/entry.lua', 1],
-    [229, 'lua/shared/feed/add-entry.lua', 1],
-    [233, 'lua/shared/feed/work.lua', 1],
-    [280, 'lua/shared/feed/remove.lua', 1],
-    [306, 'lua/shared/feed/expiry.lua', 1],
-    [400, 'lua/shared/feed/show-due.lua', 1],
-    [401, 'lua/shared/feed/parked.lua', 1],
-    [419, 'lua/shared/feed/show-due.lua', 3],
-    [461, 'lua/shared/feed/leases.lua', 1],
-    [477, 'lua/shared/feed/claimed-entries.lua', 1],
-    [486, 'lua/shared/feed/lapse.lua', 1],
-    [520, 'lua/shared/feed/free.lua', 1],
-    [568, 'lua/shared/feed/open-claim.lua', 1],
-    [584, 'lua/shared/feed/bury.lua', 1],
-    [597, 'lua/shared/feed/prolong.lua', 1],
-    [609, 'lua/shared/feed/recheck.lua', 1],
-    [619, 'lua/shared/feed/keep-alive.lua', 1],
-    [650, 'lua/feed/claim.lua', 60],
+    [146, 'lua/shared/feed/save.lua', 1],
+    [175, 'lua/shared/feed/entry.lua', 1],
+    [248, 'lua/shared/feed/add-entry.lua', 1],
+    [252, 'lua/shared/feed/work.lua', 1],
+    [302, 'lua/shared/feed/remove.lua', 1],
+    [328, 'lua/shared/feed/expiry.lua', 1],
+    [424, 'lua/shared/feed/show-due.lua', 1],
+    [425, 'lua/shared/feed/parked.lua', 1],
+    [443, 'lua/shared/feed/show-due.lua', 3],
+    [485, 'lua/shared/feed/leases.lua', 1],
+    [501, 'lua/shared/feed/claimed-entries.lua', 1],
+    [510, 'lua/shared/feed/lapse.lua', 1],
+    [544, 'lua/shared/feed/free.lua', 1],
+    [597, 'lua/shared/feed/open-claim.lua', 1],
+    [613, 'lua/shared/feed/bury.lua', 1],
+    [626, 'lua/shared/feed/prolong.lua', 1],
+    [638, 'lua/shared/feed/recheck.lua', 1],
+    [648, 'lua/shared/feed/keep-alive.lua', 1],
+    [684, 'lua/feed/claim.lua', 60],
   ],
   encode(args) {
     return [
@@ -2232,7 +2346,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: '599197faaec3294c4b961d727794217428ebdcd4',
+    sha1: '83ffb9508429e23ec6af3a4a0aca7f3c7178502e',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2288,12 +2402,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
@@ -2338,6 +2456,18 @@ end
 
 local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+
+-- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
+local ENOUGH_BYTES = 4194304
+
+-- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
+local function next_chunk(wanted, read_count, read_bytes)
+  if read_count == 0 then
+    return math.min(wanted, 20)
+  end
+  local left = math.max(0, ENOUGH_BYTES - read_bytes)
+  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
@@ -2397,10 +2527,13 @@ end
 
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
   local entries = {}
-  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, place))
-    entries[at].place = place
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
   end
   return entries
 end
@@ -2458,11 +2591,11 @@ return {
     [1, 'lua/feed/claimed.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
-    [62, 'lua/shared/feed/entry.lua', 1],
-    [123, 'lua/shared/feed/work.lua', 1],
-    [170, 'lua/shared/feed/leases.lua', 1],
-    [186, 'lua/shared/feed/claimed-entries.lua', 1],
-    [195, 'lua/feed/claimed.lua', 23],
+    [66, 'lua/shared/feed/entry.lua', 1],
+    [139, 'lua/shared/feed/work.lua', 1],
+    [189, 'lua/shared/feed/leases.lua', 1],
+    [205, 'lua/shared/feed/claimed-entries.lua', 1],
+    [214, 'lua/feed/claimed.lua', 23],
   ],
   encode(args) {
     return [
@@ -2644,7 +2777,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '2dfbe661183bf2bade7e81bf982ec94191d082d4',
+    sha1: 'e1e70e20b463e36fd755133bab23c7a643ed7366',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2713,12 +2846,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -2736,14 +2873,17 @@ end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
-  local changed = {}
-  for at, name in ipairs(FEED_NUMBERS) do
-    if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
-      changed[#changed + 1] = name
-      changed[#changed + 1] = exact(feed[name])
+  local changed, count, was = {}, 0, feed.was
+  for at = 1, #FEED_NUMBERS do
+    local name = FEED_NUMBERS[at]
+    local number = feed[name]
+    if number ~= was[at] then
+      changed[count + 1] = name
+      changed[count + 2] = exact(number)
+      count = count + 2
     end
   end
-  if #changed > 0 then
+  if count > 0 then
     redis.call('HSET', meta, unpack(changed))
   end
 end
@@ -2787,10 +2927,13 @@ end
 
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
   local entries = {}
-  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, place))
-    entries[at].place = place
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
   end
   return entries
 end
@@ -2833,22 +2976,27 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
--- Moves the time for all keys when the content lives longer than it, or stays.
-local function keep_alive(feed, now_ms, keys)
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
   if feed.lives_until == -1 then
-    if feed.kept_until == 0 then
-      feed.kept_until = -1
-    elseif feed.kept_until > 0 then
-      feed.kept_until = -1
-      for _, key in ipairs(keys) do
-        redis.call('PERSIST', key)
-      end
-    end
-    return
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
   end
-  if feed.kept_until == 0 or feed.lives_until + IDLE_SLACK_MS / 2 > feed.kept_until then
-    feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-    for _, key in ipairs(keys) do
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
       keep_with_feed(feed, key, now_ms)
     end
   end
@@ -2870,22 +3018,15 @@ redis.call('HSET', work, lease_field(token), lease_ms)
 for _, entry in ipairs(work_of(claimed, work, token)) do
   prolong_entry(feed, work, expiry, entry, expires_at_ms + grace_ms)
 end
-local keys = {
-  meta,
-  log,
-  claimed,
-  leases,
-  returned,
-  work,
-  expiry,
-  delayed,
-  parked,
-  calls,
-  once,
-  subscribers,
-  guards,
-}
-keep_alive(feed, now_ms, keys)
+local touched = { leases, work, expiry }
+for _, key in ipairs(touched) do
+  keep_with_feed(feed, key, now_ms)
+end
+if must_move(feed, now_ms) then
+  local keys =
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+  move_keys(feed, keys, now_ms)
+end
 save_feed(meta, feed)
 return { 'extended', expires_at_ms }
 `,
@@ -2896,12 +3037,12 @@ return { 'extended', expires_at_ms }
     [25, 'lua/shared/exact.lua', 1],
     [30, 'lua/shared/clock.lua', 1],
     [36, 'lua/shared/feed/meta.lua', 1],
-    [75, 'lua/shared/feed/save.lua', 1],
-    [101, 'lua/shared/feed/work.lua', 1],
-    [148, 'lua/shared/feed/leases.lua', 1],
-    [164, 'lua/shared/feed/prolong.lua', 1],
-    [176, 'lua/shared/feed/keep-alive.lua', 1],
-    [207, 'lua/feed/extend.lua', 33],
+    [79, 'lua/shared/feed/save.lua', 1],
+    [108, 'lua/shared/feed/work.lua', 1],
+    [158, 'lua/shared/feed/leases.lua', 1],
+    [174, 'lua/shared/feed/prolong.lua', 1],
+    [186, 'lua/shared/feed/keep-alive.lua', 1],
+    [222, 'lua/feed/extend.lua', 33],
   ],
   encode(args) {
     return [
@@ -2944,7 +3085,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: '47bc943f5efbae8534966dd4c875f452379bde5a',
+    sha1: 'f47884e697b4b2a5be8480fb38160bf845e54f01',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2990,12 +3131,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 
@@ -3014,7 +3159,7 @@ return { 'absent' }
   lines: [
     [1, 'lua/feed/forget.lua', 1],
     [13, 'lua/shared/feed/meta.lua', 1],
-    [52, 'lua/feed/forget.lua', 14],
+    [56, 'lua/feed/forget.lua', 14],
   ],
   encode(args) {
     return [
@@ -3061,7 +3206,7 @@ function readMessagesOfGetFound(part: Reply | undefined): ({ readonly position: 
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: '3ba5e659bcbe93aaf60b64b57012ae24bcc929f5',
+    sha1: 'c20ab6bc9c592a82d39e1111b19a3ef7aa751f18',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3116,12 +3261,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
@@ -3166,6 +3315,18 @@ end
 
 local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+
+-- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
+local ENOUGH_BYTES = 4194304
+
+-- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
+local function next_chunk(wanted, read_count, read_bytes)
+  if read_count == 0 then
+    return math.min(wanted, 20)
+  end
+  local left = math.max(0, ENOUGH_BYTES - read_bytes)
+  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
@@ -3225,10 +3386,13 @@ end
 
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
   local entries = {}
-  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, place))
-    entries[at].place = place
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
   end
   return entries
 end
@@ -3252,12 +3416,15 @@ local function parse_parked(id, text)
 end
 -- From ids to places: a message that was delayed has a place other than its id.
 
--- For each id a table with \`id\` and either its \`place\` (whether or not something is there) or, for a
+-- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
 -- message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, found = {}, {}
+  local asked, found, seen = {}, {}, {}
   for at = ids_at, #ids, 1 do
-    asked[#asked + 1] = ids[at]
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
   end
   if #asked == 0 then
     return found
@@ -3300,11 +3467,11 @@ return { 'found', feed.epoch, now_ms, tell_messages(alive) }
     [1, 'lua/feed/get.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/feed/meta.lua', 1],
-    [61, 'lua/shared/feed/entry.lua', 1],
-    [122, 'lua/shared/feed/work.lua', 1],
-    [169, 'lua/shared/feed/parked.lua', 1],
-    [187, 'lua/shared/feed/places.lua', 1],
-    [209, 'lua/feed/get.lua', 22],
+    [65, 'lua/shared/feed/entry.lua', 1],
+    [138, 'lua/shared/feed/work.lua', 1],
+    [188, 'lua/shared/feed/parked.lua', 1],
+    [206, 'lua/shared/feed/places.lua', 1],
+    [231, 'lua/feed/get.lua', 22],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -3358,18 +3525,19 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 }
 
 /**
- * A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers that are furthest behind.
+ * A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts what waits to become visible, `dead` what the dead-letter feed stores. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers that are furthest behind.
  *
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: '52361f2da51c380e6b748efc87bde04b4f0c9824',
+    sha1: 'a0240abd3617952e7b870ec24f6aa8d4a015aa02',
     reads: true,
     bytes: true,
     source: `--[[
-A picture of the feed. Its counts are exact when nothing is \`due\`; else call \`settle\` first.
+A picture of the feed. Its counts are exact when nothing is \`due\`; else call \`settle\` first. \`delayed\`
+counts what waits to become visible, \`dead\` what the dead-letter feed stores.
 \`ends\` holds the oldest and the newest message with the token of the claim that holds it (0: none);
 \`readers\` the hundred subscribers that are furthest behind.
 
@@ -3425,12 +3593,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
@@ -3475,6 +3647,18 @@ end
 
 local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+
+-- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
+local ENOUGH_BYTES = 4194304
+
+-- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
+local function next_chunk(wanted, read_count, read_bytes)
+  if read_count == 0 then
+    return math.min(wanted, 20)
+  end
+  local left = math.max(0, ENOUGH_BYTES - read_bytes)
+  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
@@ -3534,10 +3718,13 @@ end
 
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
   local entries = {}
-  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, place))
-    entries[at].place = place
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
   end
   return entries
 end
@@ -3623,13 +3810,13 @@ return {
   parts: ['meta', 'log', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-log'],
   lines: [
     [1, 'lua/feed/inspect.lua', 1],
-    [21, 'lua/shared/clock.lua', 1],
-    [27, 'lua/shared/feed/meta.lua', 1],
-    [66, 'lua/shared/feed/entry.lua', 1],
-    [127, 'lua/shared/feed/work.lua', 1],
-    [174, 'lua/shared/feed/leases.lua', 1],
-    [190, 'lua/shared/feed/due.lua', 1],
-    [197, 'lua/feed/inspect.lua', 27],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/feed/meta.lua', 1],
+    [71, 'lua/shared/feed/entry.lua', 1],
+    [144, 'lua/shared/feed/work.lua', 1],
+    [194, 'lua/shared/feed/leases.lua', 1],
+    [210, 'lua/shared/feed/due.lua', 1],
+    [217, 'lua/feed/inspect.lua', 28],
   ],
   encode(args) {
     return [
@@ -3698,7 +3885,7 @@ function readMessagesOfReadPage(part: Reply | undefined): ({ readonly position: 
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: '16d0741895d9b68aee99e9433776253356ded79f',
+    sha1: '597f60fd149b1c54332757300f7449084369be28',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3769,12 +3956,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
@@ -3819,6 +4010,18 @@ end
 
 local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+
+-- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
+local ENOUGH_BYTES = 4194304
+
+-- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
+local function next_chunk(wanted, read_count, read_bytes)
+  if read_count == 0 then
+    return math.min(wanted, 20)
+  end
+  local left = math.max(0, ENOUGH_BYTES - read_bytes)
+  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
@@ -3878,10 +4081,13 @@ end
 
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
   local entries = {}
-  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, place))
-    entries[at].place = place
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
   end
   return entries
 end
@@ -3990,11 +4196,17 @@ local function find_claimed(claimed, leases, entries, now_ms)
   return held
 end
 
+local function is_hidden(hide, held, entry, now_ms)
+  local own = hide.origin ~= '' and entry.origin == hide.origin
+  return own or held[entry.place] or has_expired(entry, now_ms)
+end
+
 -- Adds visible messages after \`position\` to the page. Answers the position it came to, how many
 -- messages it added, and whether there may be more.
 local function read_log(feed, log, claimed, leases, work, position, limit, hide, now_ms, page)
-  local shown, looked_at, chunk = 0, 0, limit
-  while shown < limit and looked_at < limit + 1000 do
+  local shown, looked_at, bytes = 0, 0, 0
+  while shown < limit and looked_at < limit + 1000 and bytes < ENOUGH_BYTES do
+    local chunk = next_chunk(math.min(200, limit - shown + looked_at), looked_at, bytes)
     local entries = entries_between(log, exact(position + 1), '+', chunk)
     complete_entries(work, entries)
     local held = hide.claimed and find_claimed(claimed, leases, entries, now_ms) or {}
@@ -4003,8 +4215,8 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
         return position, shown, true
       end
       position = entry.position
-      local own = hide.origin ~= '' and entry.origin == hide.origin
-      if not own and not held[entry.place] and not has_expired(entry, now_ms) then
+      bytes = bytes + #entry.body
+      if not is_hidden(hide, held, entry, now_ms) then
         tell_message(page, entry)
         shown = shown + 1
       end
@@ -4013,7 +4225,6 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
     if #entries < chunk then
       return math.max(position, feed.last), shown, false
     end
-    chunk = math.min(chunk * 2, 200)
   end
   return position, shown, position < feed.last
 end
@@ -4034,8 +4245,7 @@ local function read_delayed(delayed, parked, start, limit, hide, now_ms, page)
   local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
   for at = 1, #found, 2 do
     local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
-    local own = hide.origin ~= '' and entry.origin == hide.origin
-    if not own and not has_expired(entry, now_ms) then
+    if not is_hidden(hide, {}, entry, now_ms) then
       tell_message(page, entry)
     end
     suffix = string.format('-%.0f-%s', found[at + 1], found[at])
@@ -4095,14 +4305,14 @@ return {
     [27, 'lua/shared/exact.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/feed/meta.lua', 1],
-    [77, 'lua/shared/feed/entry.lua', 1],
-    [138, 'lua/shared/feed/work.lua', 1],
-    [185, 'lua/shared/feed/parked.lua', 1],
-    [203, 'lua/shared/feed/leases.lua', 1],
-    [219, 'lua/shared/feed/marker.lua', 1],
-    [241, 'lua/shared/feed/start.lua', 1],
-    [266, 'lua/shared/feed/reading.lua', 1],
-    [342, 'lua/feed/read.lua', 37],
+    [81, 'lua/shared/feed/entry.lua', 1],
+    [154, 'lua/shared/feed/work.lua', 1],
+    [204, 'lua/shared/feed/parked.lua', 1],
+    [222, 'lua/shared/feed/leases.lua', 1],
+    [238, 'lua/shared/feed/marker.lua', 1],
+    [260, 'lua/shared/feed/start.lua', 1],
+    [285, 'lua/shared/feed/reading.lua', 1],
+    [365, 'lua/feed/read.lua', 37],
   ],
   encode(args) {
     return [
@@ -4164,7 +4374,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '06357c8af7c25f6b9210901aa8698e42c5da7ff5',
+    sha1: 'bd4539ec8fe8366e00d51465490c32684cb874a3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4279,12 +4489,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
@@ -4339,12 +4553,15 @@ local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
 end
 -- From ids to places: a message that was delayed has a place other than its id.
 
--- For each id a table with \`id\` and either its \`place\` (whether or not something is there) or, for a
+-- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
 -- message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, found = {}, {}
+  local asked, found, seen = {}, {}, {}
   for at = ids_at, #ids, 1 do
-    asked[#asked + 1] = ids[at]
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
   end
   if #asked == 0 then
     return found
@@ -4370,22 +4587,27 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
--- Moves the time for all keys when the content lives longer than it, or stays.
-local function keep_alive(feed, now_ms, keys)
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
   if feed.lives_until == -1 then
-    if feed.kept_until == 0 then
-      feed.kept_until = -1
-    elseif feed.kept_until > 0 then
-      feed.kept_until = -1
-      for _, key in ipairs(keys) do
-        redis.call('PERSIST', key)
-      end
-    end
-    return
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
   end
-  if feed.kept_until == 0 or feed.lives_until + IDLE_SLACK_MS / 2 > feed.kept_until then
-    feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-    for _, key in ipairs(keys) do
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
       keep_with_feed(feed, key, now_ms)
     end
   end
@@ -4421,7 +4643,9 @@ end
 if redis.call('ZCOUNT', claimed, token, token) == 0 then
   forget_lease(leases, work, token)
 end
-remember_answer(calls, caller, call, now_ms, #places)
+if remember_answer(calls, caller, call, now_ms, #places) then
+  keep_with_feed(feed, calls, now_ms)
+end
 keep_with_feed(feed, returned, now_ms)
 wake(channel, sharded, 'released')
 return { 'released', #places }
@@ -4434,11 +4658,11 @@ return { 'released', #places }
     [29, 'lua/shared/calls.lua', 1],
     [70, 'lua/shared/wake.lua', 1],
     [82, 'lua/shared/feed/meta.lua', 1],
-    [121, 'lua/shared/feed/leases.lua', 1],
-    [137, 'lua/shared/feed/lapse.lua', 1],
-    [171, 'lua/shared/feed/places.lua', 1],
-    [193, 'lua/shared/feed/keep-alive.lua', 1],
-    [224, 'lua/feed/release.lua', 31],
+    [125, 'lua/shared/feed/leases.lua', 1],
+    [141, 'lua/shared/feed/lapse.lua', 1],
+    [175, 'lua/shared/feed/places.lua', 1],
+    [200, 'lua/shared/feed/keep-alive.lua', 1],
+    [236, 'lua/feed/release.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.ids.length)
@@ -4500,7 +4724,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '85c3c50c7adad81d5c357e3605ba1cc82e279838',
+    sha1: '023f82cf8dc3f2bc02f74438649ce85db0e46973',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4608,12 +4832,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -4631,14 +4859,17 @@ end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
-  local changed = {}
-  for at, name in ipairs(FEED_NUMBERS) do
-    if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
-      changed[#changed + 1] = name
-      changed[#changed + 1] = exact(feed[name])
+  local changed, count, was = {}, 0, feed.was
+  for at = 1, #FEED_NUMBERS do
+    local name = FEED_NUMBERS[at]
+    local number = feed[name]
+    if number ~= was[at] then
+      changed[count + 1] = name
+      changed[count + 2] = exact(number)
+      count = count + 2
     end
   end
-  if #changed > 0 then
+  if count > 0 then
     redis.call('HSET', meta, unpack(changed))
   end
 end
@@ -4684,6 +4915,18 @@ end
 
 local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+
+-- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
+local ENOUGH_BYTES = 4194304
+
+-- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
+local function next_chunk(wanted, read_count, read_bytes)
+  if read_count == 0 then
+    return math.min(wanted, 20)
+  end
+  local left = math.max(0, ENOUGH_BYTES - read_bytes)
+  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
@@ -4743,10 +4986,13 @@ end
 
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
   local entries = {}
-  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, place))
-    entries[at].place = place
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
   end
   return entries
 end
@@ -4794,12 +5040,15 @@ local function places_held(claimed, token)
 end
 -- From ids to places: a message that was delayed has a place other than its id.
 
--- For each id a table with \`id\` and either its \`place\` (whether or not something is there) or, for a
+-- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
 -- message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, found = {}, {}
+  local asked, found, seen = {}, {}, {}
   for at = ids_at, #ids, 1 do
-    asked[#asked + 1] = ids[at]
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
   end
   if #asked == 0 then
     return found
@@ -4813,6 +5062,42 @@ local function look_up(parked, ids, ids_at)
     end
   end
   return found
+end
+-- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
+-- The slack makes moving that time rare, and is never shorter than a call is remembered.
+local IDLE_SLACK_MS = 1200000
+
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+  end
+end
+
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
+  if feed.lives_until == -1 then
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
+  end
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
 end
 
 local feed = open_feed(meta, '')
@@ -4851,9 +5136,12 @@ if count > 0 then
   if #parked_ids > 0 then
     redis.call('ZREM', delayed, unpack(parked_ids))
     redis.call('HDEL', parked, unpack(parked_ids))
+    feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
   end
   remove_entries(feed, log, claimed, returned, expiry, work, parked, going)
-  remember_answer(calls, caller, call, now_ms, count .. table.concat(told, ' '))
+  if remember_answer(calls, caller, call, now_ms, count .. table.concat(told, ' ')) then
+    keep_with_feed(feed, calls, now_ms)
+  end
   save_feed(meta, feed)
 end
 return { 'removed', count, held }
@@ -4866,13 +5154,14 @@ return { 'removed', count, held }
     [28, 'lua/shared/clock.lua', 1],
     [34, 'lua/shared/calls.lua', 1],
     [75, 'lua/shared/feed/meta.lua', 1],
-    [114, 'lua/shared/feed/save.lua', 1],
-    [140, 'lua/shared/feed/entry.lua', 1],
-    [201, 'lua/shared/feed/work.lua', 1],
-    [248, 'lua/shared/feed/remove.lua', 1],
-    [274, 'lua/shared/feed/leases.lua', 1],
-    [290, 'lua/shared/feed/places.lua', 1],
-    [312, 'lua/feed/remove.lua', 33],
+    [118, 'lua/shared/feed/save.lua', 1],
+    [147, 'lua/shared/feed/entry.lua', 1],
+    [220, 'lua/shared/feed/work.lua', 1],
+    [270, 'lua/shared/feed/remove.lua', 1],
+    [296, 'lua/shared/feed/leases.lua', 1],
+    [312, 'lua/shared/feed/places.lua', 1],
+    [337, 'lua/shared/feed/keep-alive.lua', 1],
+    [373, 'lua/feed/remove.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -4919,7 +5208,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: 'c821e45ddce4bfb0352de64045f00c2b9f70cdb1',
+    sha1: '21b05e46950f00af790237be6b157efd90ceec9b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4996,12 +5285,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -5019,14 +5312,17 @@ end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
-  local changed = {}
-  for at, name in ipairs(FEED_NUMBERS) do
-    if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
-      changed[#changed + 1] = name
-      changed[#changed + 1] = exact(feed[name])
+  local changed, count, was = {}, 0, feed.was
+  for at = 1, #FEED_NUMBERS do
+    local name = FEED_NUMBERS[at]
+    local number = feed[name]
+    if number ~= was[at] then
+      changed[count + 1] = name
+      changed[count + 2] = exact(number)
+      count = count + 2
     end
   end
-  if #changed > 0 then
+  if count > 0 then
     redis.call('HSET', meta, unpack(changed))
   end
 end
@@ -5074,6 +5370,18 @@ local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
 
+-- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
+local ENOUGH_BYTES = 4194304
+
+-- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
+local function next_chunk(wanted, read_count, read_bytes)
+  if read_count == 0 then
+    return math.min(wanted, 20)
+  end
+  local left = math.max(0, ENOUGH_BYTES - read_bytes)
+  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
+end
+
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
 local function tell_message(answer, entry)
   local n = #answer
@@ -5092,8 +5400,8 @@ local function tell_messages(entries)
   return answer
 end
 -- Stores a message in the log; see shared/feed/entry for the fields.
-local function add_entry(log, position, ttl_ms, extra, body)
-  redis.call('XADD', log, exact(position), 't', ttl_ms, 'x', extra, 'b', body)
+local function add_entry(log, place, ttl_ms, extra, body)
+  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
 end
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
@@ -5135,10 +5443,13 @@ end
 
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
   local entries = {}
-  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, place))
-    entries[at].place = place
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
   end
   return entries
 end
@@ -5240,27 +5551,29 @@ local function indexed_and_expired(log, expiry, now_ms, budget)
   return expired
 end
 
--- When to look again: never later than the next expiry.
-local function next_due(feed, expiry)
+-- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+local function next_due(feed, log, expiry)
   local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
-  if feed.lane_swept < feed.lane_last then
-    local lane_due = math.floor((feed.lane_swept + 1) / 1000) + feed.lane_ms
+  local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
+  if next_entry then
+    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
     due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
   end
   return due_at
 end
 
--- Removes at most 2 x budget expired messages.
-local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, budget)
+-- Removes at most 2 x \`most\` expired messages, fewer where bodies are large.
+local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, most)
   if feed.due_at == 0 or now_ms < feed.due_at then
     return
   end
+  local budget = next_chunk(most, redis.call('XLEN', log), feed.bytes)
   local swept = sweep_lane(feed, log, expiry, now_ms, budget)
   remove_entries(feed, log, claimed, returned, expiry, work, parked, swept)
   local indexed = indexed_and_expired(log, expiry, now_ms, budget)
   remove_entries(feed, log, claimed, returned, expiry, work, parked, indexed)
-  feed.due_at = next_due(feed, expiry)
+  feed.due_at = next_due(feed, log, expiry)
 end
 -- Delayed messages become visible.
 -- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
@@ -5290,7 +5603,7 @@ local function store_late(feed, log, expiry, parked, entry)
   if entry.expires_at_ms ~= 0 then
     ttl_ms = math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000))
   end
-  add_entry(log, feed.last, ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
+  add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
   redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
   feed.bytes = feed.bytes + #entry.body
   if ttl_ms == 0 then
@@ -5384,22 +5697,27 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
--- Moves the time for all keys when the content lives longer than it, or stays.
-local function keep_alive(feed, now_ms, keys)
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
   if feed.lives_until == -1 then
-    if feed.kept_until == 0 then
-      feed.kept_until = -1
-    elseif feed.kept_until > 0 then
-      feed.kept_until = -1
-      for _, key in ipairs(keys) do
-        redis.call('PERSIST', key)
-      end
-    end
-    return
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
   end
-  if feed.kept_until == 0 or feed.lives_until + IDLE_SLACK_MS / 2 > feed.kept_until then
-    feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-    for _, key in ipairs(keys) do
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
       keep_with_feed(feed, key, now_ms)
     end
   end
@@ -5421,7 +5739,7 @@ local now_ms = math.floor(now_us / 1000)
 local shown = show_due(feed, log, expiry, delayed, parked, now_us, 1000)
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
 reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 500)
-local touched = { expiry, parked, returned }
+local touched = { log, expiry, parked, returned }
 for _, key in ipairs(touched) do
   keep_with_feed(feed, key, now_ms)
 end
@@ -5439,20 +5757,20 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/wake.lua', 1],
     [44, 'lua/shared/feed/meta.lua', 1],
-    [83, 'lua/shared/feed/save.lua', 1],
-    [109, 'lua/shared/feed/entry.lua', 1],
-    [170, 'lua/shared/feed/add-entry.lua', 1],
-    [174, 'lua/shared/feed/work.lua', 1],
-    [221, 'lua/shared/feed/remove.lua', 1],
-    [247, 'lua/shared/feed/expiry.lua', 1],
-    [341, 'lua/shared/feed/show-due.lua', 1],
-    [342, 'lua/shared/feed/parked.lua', 1],
-    [360, 'lua/shared/feed/show-due.lua', 3],
-    [402, 'lua/shared/feed/leases.lua', 1],
-    [418, 'lua/shared/feed/lapse.lua', 1],
-    [452, 'lua/shared/feed/keep-alive.lua', 1],
-    [483, 'lua/shared/feed/due.lua', 1],
-    [490, 'lua/feed/settle.lua', 36],
+    [87, 'lua/shared/feed/save.lua', 1],
+    [116, 'lua/shared/feed/entry.lua', 1],
+    [189, 'lua/shared/feed/add-entry.lua', 1],
+    [193, 'lua/shared/feed/work.lua', 1],
+    [243, 'lua/shared/feed/remove.lua', 1],
+    [269, 'lua/shared/feed/expiry.lua', 1],
+    [365, 'lua/shared/feed/show-due.lua', 1],
+    [366, 'lua/shared/feed/parked.lua', 1],
+    [384, 'lua/shared/feed/show-due.lua', 3],
+    [426, 'lua/shared/feed/leases.lua', 1],
+    [442, 'lua/shared/feed/lapse.lua', 1],
+    [476, 'lua/shared/feed/keep-alive.lua', 1],
+    [512, 'lua/shared/feed/due.lua', 1],
+    [519, 'lua/feed/settle.lua', 36],
   ],
   encode(args) {
     return [
@@ -5497,7 +5815,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: 'fc7effac5f2a05069836b18ff248e0ad0aeff221',
+    sha1: '8763e8d42d0775f2e1cdc1412b68b76be586c040',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5567,12 +5885,16 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- \`was\` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -5590,14 +5912,17 @@ end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
-  local changed = {}
-  for at, name in ipairs(FEED_NUMBERS) do
-    if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
-      changed[#changed + 1] = name
-      changed[#changed + 1] = exact(feed[name])
+  local changed, count, was = {}, 0, feed.was
+  for at = 1, #FEED_NUMBERS do
+    local name = FEED_NUMBERS[at]
+    local number = feed[name]
+    if number ~= was[at] then
+      changed[count + 1] = name
+      changed[count + 2] = exact(number)
+      count = count + 2
     end
   end
-  if #changed > 0 then
+  if count > 0 then
     redis.call('HSET', meta, unpack(changed))
   end
 end
@@ -5659,22 +5984,27 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
--- Moves the time for all keys when the content lives longer than it, or stays.
-local function keep_alive(feed, now_ms, keys)
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
   if feed.lives_until == -1 then
-    if feed.kept_until == 0 then
-      feed.kept_until = -1
-    elseif feed.kept_until > 0 then
-      feed.kept_until = -1
-      for _, key in ipairs(keys) do
-        redis.call('PERSIST', key)
-      end
-    end
-    return
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
   end
-  if feed.kept_until == 0 or feed.lives_until + IDLE_SLACK_MS / 2 > feed.kept_until then
-    feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-    for _, key in ipairs(keys) do
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
       keep_with_feed(feed, key, now_ms)
     end
   end
@@ -5683,6 +6013,9 @@ end
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
 end
 local start = where_to_start(feed, from)
 if not start then
@@ -5701,22 +6034,11 @@ else
 end
 begin_feed(meta, feed, now_us)
 feed.lives_until = -1
-local keys = {
-  meta,
-  log,
-  claimed,
-  leases,
-  returned,
-  work,
-  expiry,
-  delayed,
-  parked,
-  calls,
-  once,
-  subscribers,
-  guards,
-}
-keep_alive(feed, math.floor(now_us / 1000), keys)
+if must_move(feed, math.floor(now_us / 1000)) then
+  local keys =
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+  move_keys(feed, keys, math.floor(now_us / 1000))
+end
 save_feed(meta, feed)
 return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
 `,
@@ -5727,11 +6049,11 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
     [26, 'lua/shared/exact.lua', 1],
     [31, 'lua/shared/clock.lua', 1],
     [37, 'lua/shared/feed/meta.lua', 1],
-    [76, 'lua/shared/feed/save.lua', 1],
-    [102, 'lua/shared/feed/marker.lua', 1],
-    [124, 'lua/shared/feed/start.lua', 1],
-    [149, 'lua/shared/feed/keep-alive.lua', 1],
-    [180, 'lua/feed/subscribe.lua', 33],
+    [80, 'lua/shared/feed/save.lua', 1],
+    [109, 'lua/shared/feed/marker.lua', 1],
+    [131, 'lua/shared/feed/start.lua', 1],
+    [156, 'lua/shared/feed/keep-alive.lua', 1],
+    [192, 'lua/feed/subscribe.lua', 33],
   ],
   encode(args) {
     return [

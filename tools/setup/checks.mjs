@@ -17,7 +17,7 @@ export const checks = [
 
 export const packageChecks = [
   { name: 'package (publint)', check: () => tool('publint', '--strict') },
-  { name: 'package types (attw)', check: () => tool('attw', '--pack', '.') },
+  { name: 'package types (attw)', check: () => tool('attw', '--pack', '.', '--profile', 'node16') },
 ]
 
 function tool(name, ...args) {

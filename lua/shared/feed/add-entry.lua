@@ -1,4 +1,4 @@
 -- Stores a message in the log; see shared/feed/entry for the fields.
-local function add_entry(log, position, ttl_ms, extra, body)
-  redis.call('XADD', log, exact(position), 't', ttl_ms, 'x', extra, 'b', body)
+local function add_entry(log, place, ttl_ms, extra, body)
+  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
 end

@@ -42,6 +42,18 @@ local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
 
+-- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
+local ENOUGH_BYTES = 4194304
+
+-- How many entries to read next: `wanted`, unless the bodies read so far promise too many bytes.
+local function next_chunk(wanted, read_count, read_bytes)
+  if read_count == 0 then
+    return math.min(wanted, 20)
+  end
+  local left = math.max(0, ENOUGH_BYTES - read_bytes)
+  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
+end
+
 -- Appends what an answer tells of a message; the order of `messages:[…]` in every head.
 local function tell_message(answer, entry)
   local n = #answer

@@ -70,25 +70,27 @@ local function indexed_and_expired(log, expiry, now_ms, budget)
   return expired
 end
 
--- When to look again: never later than the next expiry.
-local function next_due(feed, expiry)
+-- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+local function next_due(feed, log, expiry)
   local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
-  if feed.lane_swept < feed.lane_last then
-    local lane_due = math.floor((feed.lane_swept + 1) / 1000) + feed.lane_ms
+  local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
+  if next_entry then
+    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
     due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
   end
   return due_at
 end
 
--- Removes at most 2 x budget expired messages.
-local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, budget)
+-- Removes at most 2 x `most` expired messages, fewer where bodies are large.
+local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, most)
   if feed.due_at == 0 or now_ms < feed.due_at then
     return
   end
+  local budget = next_chunk(most, redis.call('XLEN', log), feed.bytes)
   local swept = sweep_lane(feed, log, expiry, now_ms, budget)
   remove_entries(feed, log, claimed, returned, expiry, work, parked, swept)
   local indexed = indexed_and_expired(log, expiry, now_ms, budget)
   remove_entries(feed, log, claimed, returned, expiry, work, parked, indexed)
-  feed.due_at = next_due(feed, expiry)
+  feed.due_at = next_due(feed, log, expiry)
 end

@@ -2,6 +2,8 @@
 
 -- Sorts an entry into what can be claimed, what has had its last chance, and what is over.
 local function sort_out(found, entry, max_claims, now_ms)
+  found.count = found.count + 1
+  found.bytes = found.bytes + #entry.body
   local kind = 'free'
   if has_expired(entry, now_ms) then
     kind = 'expired'
@@ -11,12 +13,17 @@ local function sort_out(found, entry, max_claims, now_ms)
   table.insert(found[kind], entry)
 end
 
+-- Whether to look on: bounded by what is wanted, by how much was looked at, and by bytes.
+local function is_looking(found, limit)
+  return #found.free < limit and found.count < 2 * limit + 200 and found.bytes < ENOUGH_BYTES
+end
+
 local function find_returned(found, log, returned, work, limit, max_claims, now_ms)
   local from = 0
-  while #found.free < limit and from < limit + 200 do
-    local wanted = limit - #found.free
+  while is_looking(found, limit) do
+    local chunk = next_chunk(limit - #found.free, found.count, found.bytes)
     local entries = {}
-    for at, place in ipairs(redis.call('ZRANGE', returned, from, from + wanted - 1)) do
+    for at, place in ipairs(redis.call('ZRANGE', returned, from, from + chunk - 1)) do
       entries[at] = entry_at(log, place)
     end
     complete_entries(work, entries)
@@ -24,7 +31,7 @@ local function find_returned(found, log, returned, work, limit, max_claims, now_
       sort_out(found, entry, max_claims, now_ms)
     end
     from = from + #entries
-    if #entries < wanted then
+    if #entries < chunk then
       return
     end
   end
@@ -32,16 +39,14 @@ end
 
 -- Moves `front` over what it looked at.
 local function find_fresh(found, feed, log, limit, max_claims, now_ms)
-  local looked_at = 0
-  while #found.free < limit and looked_at < limit + 200 do
-    local wanted = limit - #found.free
-    local entries = entries_between(log, exact(feed.front + 1), '+', wanted)
+  while is_looking(found, limit) do
+    local chunk = next_chunk(limit - #found.free, found.count, found.bytes)
+    local entries = entries_between(log, exact(feed.front + 1), '+', chunk)
     for _, entry in ipairs(entries) do
       sort_out(found, entry, max_claims, now_ms)
       feed.front = entry.position
     end
-    looked_at = looked_at + #entries
-    if #entries < wanted then
+    if #entries < chunk then
       return
     end
   end

@@ -9,22 +9,27 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
--- Moves the time for all keys when the content lives longer than it, or stays.
-local function keep_alive(feed, now_ms, keys)
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
   if feed.lives_until == -1 then
-    if feed.kept_until == 0 then
-      feed.kept_until = -1
-    elseif feed.kept_until > 0 then
-      feed.kept_until = -1
-      for _, key in ipairs(keys) do
-        redis.call('PERSIST', key)
-      end
-    end
-    return
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
   end
-  if feed.kept_until == 0 or feed.lives_until + IDLE_SLACK_MS / 2 > feed.kept_until then
-    feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-    for _, key in ipairs(keys) do
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that `must_move` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
       keep_with_feed(feed, key, now_ms)
     end
   end

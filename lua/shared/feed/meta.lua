@@ -29,11 +29,15 @@ local FEED_NUMBERS = {
 }
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+-- `was` is the state as it is stored.
 local function open_feed(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', unpack(FEED_NUMBERS))
-  local feed = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, stored = stored }
-  for at, name in ipairs(FEED_NUMBERS) do
-    feed[name] = tonumber(stored[at + 2] or 0)
+  local feed, was = { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec }, {}
+  for at = 1, #FEED_NUMBERS do
+    local number = tonumber(stored[at + 2]) or 0
+    feed[FEED_NUMBERS[at]] = number
+    was[at] = number
   end
+  feed.was = was
   return feed
 end

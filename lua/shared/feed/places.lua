@@ -1,11 +1,14 @@
 -- From ids to places: a message that was delayed has a place other than its id.
 
--- For each id a table with `id` and either its `place` (whether or not something is there) or, for a
+-- For each id, named twice or not, one table with `id` and either its `place` (whether or not something is there) or, for a
 -- message that is still delayed, what is `parked`.
 local function look_up(parked, ids, ids_at)
-  local asked, found = {}, {}
+  local asked, found, seen = {}, {}, {}
   for at = ids_at, #ids, 1 do
-    asked[#asked + 1] = ids[at]
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
   end
   if #asked == 0 then
     return found

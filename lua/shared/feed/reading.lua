@@ -22,11 +22,17 @@ local function find_claimed(claimed, leases, entries, now_ms)
   return held
 end
 
+local function is_hidden(hide, held, entry, now_ms)
+  local own = hide.origin ~= '' and entry.origin == hide.origin
+  return own or held[entry.place] or has_expired(entry, now_ms)
+end
+
 -- Adds visible messages after `position` to the page. Answers the position it came to, how many
 -- messages it added, and whether there may be more.
 local function read_log(feed, log, claimed, leases, work, position, limit, hide, now_ms, page)
-  local shown, looked_at, chunk = 0, 0, limit
-  while shown < limit and looked_at < limit + 1000 do
+  local shown, looked_at, bytes = 0, 0, 0
+  while shown < limit and looked_at < limit + 1000 and bytes < ENOUGH_BYTES do
+    local chunk = next_chunk(math.min(200, limit - shown + looked_at), looked_at, bytes)
     local entries = entries_between(log, exact(position + 1), '+', chunk)
     complete_entries(work, entries)
     local held = hide.claimed and find_claimed(claimed, leases, entries, now_ms) or {}
@@ -35,8 +41,8 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
         return position, shown, true
       end
       position = entry.position
-      local own = hide.origin ~= '' and entry.origin == hide.origin
-      if not own and not held[entry.place] and not has_expired(entry, now_ms) then
+      bytes = bytes + #entry.body
+      if not is_hidden(hide, held, entry, now_ms) then
         tell_message(page, entry)
         shown = shown + 1
       end
@@ -45,7 +51,6 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
     if #entries < chunk then
       return math.max(position, feed.last), shown, false
     end
-    chunk = math.min(chunk * 2, 200)
   end
   return position, shown, position < feed.last
 end
@@ -66,8 +71,7 @@ local function read_delayed(delayed, parked, start, limit, hide, now_ms, page)
   local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
   for at = 1, #found, 2 do
     local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
-    local own = hide.origin ~= '' and entry.origin == hide.origin
-    if not own and not has_expired(entry, now_ms) then
+    if not is_hidden(hide, {}, entry, now_ms) then
       tell_message(page, entry)
     end
     suffix = string.format('-%.0f-%s', found[at + 1], found[at])

@@ -19,24 +19,26 @@ local function apply_retention(
   now_us,
   budget
 )
-  if keep.count == 0 and keep.bytes == 0 and keep.ms == 0 then
-    return
-  end
   local surplus = {
     count = keep.count == 0 and 0 or redis.call('XLEN', log) - keep.count,
     bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
     before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
   }
-  if surplus.count <= 0 and surplus.bytes <= 0 and surplus.before == 0 then
+  local upto = exact(surplus.before)
+  local wanted = budget
+  if surplus.bytes > 0 then
+    upto = '+'
+  elseif surplus.count > 0 then
+    upto = '+'
+    wanted = surplus.before > 0 and budget or math.min(budget, surplus.count)
+  end
+  if upto == '0' then
     return
   end
   local guard = tonumber(redis.call('ZRANGE', guards, 0, 0, 'WITHSCORES')[2] or math.huge)
-  local wanted = budget
-  if surplus.bytes <= 0 and surplus.before == 0 then
-    wanted = math.min(budget, surplus.count)
-  end
+  local chunk = next_chunk(wanted, redis.call('XLEN', log), feed.bytes)
   local surplus_entries = {}
-  for _, entry in ipairs(entries_between(log, '-', '+', wanted)) do
+  for _, entry in ipairs(entries_between(log, '-', upto, chunk)) do
     if entry.position > guard or not is_surplus(surplus, entry) then
       break
     end

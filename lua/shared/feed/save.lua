@@ -13,14 +13,17 @@ end
 
 -- Writes what has changed.
 local function save_feed(meta, feed)
-  local changed = {}
-  for at, name in ipairs(FEED_NUMBERS) do
-    if feed[name] ~= tonumber(feed.stored[at + 2] or 0) then
-      changed[#changed + 1] = name
-      changed[#changed + 1] = exact(feed[name])
+  local changed, count, was = {}, 0, feed.was
+  for at = 1, #FEED_NUMBERS do
+    local name = FEED_NUMBERS[at]
+    local number = feed[name]
+    if number ~= was[at] then
+      changed[count + 1] = name
+      changed[count + 2] = exact(number)
+      count = count + 2
     end
   end
-  if #changed > 0 then
+  if count > 0 then
     redis.call('HSET', meta, unpack(changed))
   end
 end

@@ -9,7 +9,7 @@ local function store_late(feed, log, expiry, parked, entry)
   if entry.expires_at_ms ~= 0 then
     ttl_ms = math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000))
   end
-  add_entry(log, feed.last, ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
+  add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
   redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
   feed.bytes = feed.bytes + #entry.body
   if ttl_ms == 0 then

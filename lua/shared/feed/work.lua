@@ -38,10 +38,13 @@ end
 
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
   local entries = {}
-  for at, place in ipairs(redis.call('ZRANGEBYSCORE', claimed, token, token)) do
-    entries[at] = parse_work(redis.call('HGET', work, place))
-    entries[at].place = place
+  if #places > 0 then
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
   end
   return entries
 end

@@ -1,0 +1,132 @@
+"""Perilune for Python: the same Lua, loaded from contract.json.
+
+The scripts do the work. This module builds keys, puts arguments in order, and names the parts of
+answers, all by the contract; it knows no structure. Needs redis-py 4.3 or later.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from redis.exceptions import NoScriptError
+
+_CONTRACT = Path(__file__).resolve().parents[2] / "lua" / "contract.json"
+_ZERO = {"text": "", "bytes": b"", "integer": 0, "number": 0, "big": 0, "flag": False, "repeated": ()}
+_NAMESPACE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
+
+
+class Perilune:
+    """Runs the operations of a contract on a redis.Redis or redis.cluster.RedisCluster client.
+
+    The client must not decode responses: bodies are bytes.
+    """
+
+    def __init__(self, client, namespace="perilune", contract=None):
+        if not _NAMESPACE.fullmatch(namespace):
+            raise ValueError("namespace must be 1 to 64 of A-Z a-z 0-9 _ . -")
+        if client.get_encoder().decode_responses:
+            raise ValueError("the client must not decode responses")
+        self.client = client
+        self.namespace = namespace
+        self.contract = contract or json.loads(_CONTRACT.read_text("utf-8"))
+
+    def unit(self, structure, name, beside=""):
+        """What shares one hash tag, such as one feed: perilune.unit("feed", "room:7").append(...).
+
+        `beside` names a unit in the same slot: "dead" for the dead letters of a feed.
+        """
+        return Unit(self, structure, name, beside)
+
+    def preload(self):
+        """Loads every script on every master."""
+        for operation in self.contract["operations"].values():
+            self.client.script_load(operation["source"])
+
+
+class Unit:
+    """The operations of one structure are its methods: their arguments and answers have the names
+    that the contract gives them. An argument that is left out is empty, 0 or False."""
+
+    def __init__(self, perilune, structure, name, beside=""):
+        self.prefix = unit_prefix(perilune.namespace, structure, name)
+        self._perilune = perilune
+        self._structure = structure
+        self._beside = beside + "-" if beside else ""
+
+    def __getattr__(self, name):
+        operation = self._perilune.contract["operations"].get(f"{self._structure}/{name}")
+        if operation is None:
+            raise AttributeError(f"the contract has no {self._structure}/{name}")
+        return lambda **arguments: self._run(operation, arguments)
+
+    def _run(self, operation, arguments):
+        """The answer as a dict with its word as "status". Raises redis.ResponseError as it comes."""
+        keys = [f"{self.prefix}:{self._beside}{key['part']}" for key in operation["keys"]]
+        rest = [*keys, *encode_arguments(operation["arguments"], arguments)]
+        client = self._perilune.client
+        try:
+            reply = client.evalsha(operation["sha1"], len(keys), *rest)
+        except NoScriptError:
+            reply = client.eval(operation["source"], len(keys), *rest)
+        return decode_answer(operation["answers"], reply)
+
+
+def unit_prefix(namespace, structure, name):
+    """What every key of the unit begins with: shop:{feed:room%3A7}."""
+    if not 1 <= len(name.encode("utf-8")) <= 512 or _CONTROL.search(name):
+        raise ValueError("name must be 1 to 512 bytes of UTF-8 without control characters")
+    encoded = re.sub("[%{}:]", lambda match: f"%{ord(match.group()):02X}", name)
+    return f"{namespace}:{{{structure}:{encoded}}}"
+
+
+def encode_arguments(declared, given):
+    """The arguments in the order of ARGV. Raises TypeError for one that nobody declared."""
+    unknown = set(given) - {one["name"] for one in declared}
+    if unknown:
+        raise TypeError(f"there is no argument {', '.join(sorted(unknown))}")
+    encoded = []
+    for one in declared:
+        value = given.get(one["name"], _ZERO[one["type"]])
+        encoded += _encode_groups(one["fields"], value) if one["type"] == "repeated" else [_encode(one, value)]
+    return encoded
+
+
+def _encode_groups(fields, groups):
+    if len(fields) == 1:
+        return [_encode(fields[0], value) for value in groups]
+    return [value for group in groups for value in encode_arguments(fields, group)]
+
+
+def _encode(one, value):
+    return int(value) if one["type"] == "flag" else value
+
+
+def decode_answer(answers, reply):
+    """{"status": word, name: value, ...}; a list holds a dict a record, or the value of the only field."""
+    status = reply[0].decode()
+    if status not in answers:
+        raise ValueError(f"the contract has no answer {status}")
+    values = {field["name"]: _decode(field, part) for field, part in zip(answers[status], reply[1:])}
+    return {"status": status, **values}
+
+
+def _decode(field, part):
+    kind = field["type"]
+    if part is None:
+        return None
+    if kind == "list":
+        return _decode_records(field["fields"], part)
+    if kind == "flag":
+        return part == 1
+    if kind == "bytes" or kind == "integer":
+        return part
+    text = part.decode("utf-8")
+    return {"number": float, "big": int}.get(kind, str)(text)
+
+
+def _decode_records(fields, flat):
+    if len(fields) == 1:
+        return [_decode(fields[0], part) for part in flat]
+    groups = zip(*[iter(flat)] * len(fields))
+    return [{field["name"]: _decode(field, part) for field, part in zip(fields, group)} for group in groups]

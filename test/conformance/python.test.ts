@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, inject, test } from 'vitest'
+import { readJson, readVectors, STRUCTURES } from './files.ts'
+
+const player = fileURLToPath(new URL('../../bindings/python/play_vectors.py', import.meta.url))
+const { names } = readJson('names.json') as { names: unknown[] }
+const total = STRUCTURES.reduce((sum, structure) => sum + readVectors(structure).vectors.length, names.length)
+
+// Needs Debian's python3-redis; without it this fails.
+function play(...args: string[]): { output: string; exitCode: number | null } {
+  const { stdout, stderr, status } = spawnSync('/usr/bin/python3', [player, ...args], { encoding: 'utf8' })
+  return { output: `${stdout}${stderr}`.trim(), exitCode: status }
+}
+
+const allPassed = { output: `${total} passed, 0 failed`, exitCode: 0 }
+
+test('the Python binding plays every vector on a single server', () => {
+  expect(play(`redis://127.0.0.1:${inject('redisPort')}`)).toEqual(allPassed)
+})
+
+test('the Python binding plays every vector on a cluster', () => {
+  expect(play('--cluster', `redis://127.0.0.1:${inject('clusterPorts')[0]}`)).toEqual(allPassed)
+})
