@@ -94,10 +94,8 @@ find_fresh(found, feed, log, limit, max_claims, now_ms)
 local expires_at_ms = now_ms + lease_ms
 if #found.free > 0 then
   feed.token = math.max(feed.token + 1, now_us)
+  prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
   open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
-  for _, entry in ipairs(found.free) do
-    prolong_entry(feed, work, expiry, entry, expires_at_ms + grace_ms)
-  end
 end
 if #found.dead > 0 then
   begin_feed(dead_meta, dead, now_us)

@@ -43,10 +43,12 @@ local expires_at_ms = now_ms + lease_ms
 -- Removed first, so that it also works when the server is out of memory.
 redis.call('ZREM', leases, token)
 redis.call('ZADD', leases, expires_at_ms, token)
-redis.call('HSET', work, lease_field(token), lease_ms)
-for _, entry in ipairs(work_of(claimed, work, token)) do
-  prolong_entry(feed, work, expiry, entry, expires_at_ms + grace_ms)
+local records = { lease_field(token), lease_ms }
+for _, entry in ipairs(prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)) do
+  records[#records + 1] = entry.place
+  records[#records + 1] = format_work(entry)
 end
+redis.call('HSET', work, unpack(records))
 local touched = { leases, work, expiry }
 for _, key in ipairs(touched) do
   keep_with_feed(feed, key, now_ms)

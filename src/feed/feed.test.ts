@@ -42,6 +42,8 @@ async function setup<Body = unknown>(
     await redis.close()
     client.disconnect()
   })
+  // So that a call is one script run, whatever else the server has forgotten.
+  await redis.preload()
   const name = randomUUID()
   let us = START_US
   const move = (): Promise<void> => setTestClock(plain, `feed-test:{feed:${name}}`, us)
@@ -179,8 +181,7 @@ describe('appending', () => {
 
 describe('reading', () => {
   test('one page is one script call', async () => {
-    const { feed, redis, calls } = await setup<number>()
-    await redis.preload()
+    const { feed, calls } = await setup<number>()
     await feed.appendMany(Array.from({ length: 40 }, (_, body) => ({ body })))
     calls.length = 0
 
@@ -289,8 +290,7 @@ describe('reading', () => {
 
 describe('claiming', () => {
   test('a claim of twenty is one script call, and nobody else gets them', async () => {
-    const { feed, redis, calls } = await setup<number>()
-    await redis.preload()
+    const { feed, calls } = await setup<number>()
     await feed.appendMany(Array.from({ length: 30 }, (_, body) => ({ body })))
     calls.length = 0
 

@@ -1490,7 +1490,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '6caa524598823fa65d20801894d85b172034b413',
+    sha1: '6b9e120737ea989557068519b267d2b0de7f75da',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2118,17 +2118,25 @@ local function bury_entries(dead, dead_log, dead_expiry, dead_parked, entries, d
     store_late(dead, dead_log, dead_expiry, dead_parked, entry)
   end
 end
--- A message lives at least until its claim has ended and the grace is over.
-local function prolong_entry(feed, work, expiry, entry, until_ms)
-  if entry.expires_at_ms == 0 or entry.expires_at_ms >= until_ms then
-    return
+-- Messages live at least until their claim has ended and the grace is over. Answers those whose life
+-- became longer; their records in \`work\` are the caller's to write.
+local function prolong_entries(feed, expiry, entries, until_ms)
+  local prolonged, scored = {}, {}
+  for _, entry in ipairs(entries) do
+    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
+      entry.expires_at_ms = until_ms
+      prolonged[#prolonged + 1] = entry
+      scored[#scored + 1] = until_ms
+      scored[#scored + 1] = entry.place
+    end
   end
-  entry.expires_at_ms = until_ms
-  redis.call('ZADD', expiry, until_ms, entry.place)
-  redis.call('HSET', work, entry.place, format_work(entry))
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, until_ms)
+  if #prolonged > 0 then
+    redis.call('ZADD', expiry, unpack(scored))
+    if feed.lives_until ~= -1 then
+      feed.lives_until = math.max(feed.lives_until, until_ms)
+    end
   end
+  return prolonged
 end
 -- The time of the next end of a claim or of a delay, as milliseconds from now; 0 when there is none.
 local function recheck_after(feed, leases, now_ms)
@@ -2213,10 +2221,8 @@ find_fresh(found, feed, log, limit, max_claims, now_ms)
 local expires_at_ms = now_ms + lease_ms
 if #found.free > 0 then
   feed.token = math.max(feed.token + 1, now_us)
+  prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
   open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
-  for _, entry in ipairs(found.free) do
-    prolong_entry(feed, work, expiry, entry, expires_at_ms + grace_ms)
-  end
 end
 if #found.dead > 0 then
   begin_feed(dead_meta, dead, now_us)
@@ -2275,9 +2281,9 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [597, 'lua/shared/feed/open-claim.lua', 1],
     [613, 'lua/shared/feed/bury.lua', 1],
     [626, 'lua/shared/feed/prolong.lua', 1],
-    [638, 'lua/shared/feed/recheck.lua', 1],
-    [648, 'lua/shared/feed/keep-alive.lua', 1],
-    [684, 'lua/feed/claim.lua', 60],
+    [646, 'lua/shared/feed/recheck.lua', 1],
+    [656, 'lua/shared/feed/keep-alive.lua', 1],
+    [692, 'lua/feed/claim.lua', 60],
   ],
   encode(args) {
     return [
@@ -2777,7 +2783,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: 'e1e70e20b463e36fd755133bab23c7a643ed7366',
+    sha1: '1bb1807611fce6556471842a6040e9ba8876da3a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2953,17 +2959,25 @@ end
 local function places_held(claimed, token)
   return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
--- A message lives at least until its claim has ended and the grace is over.
-local function prolong_entry(feed, work, expiry, entry, until_ms)
-  if entry.expires_at_ms == 0 or entry.expires_at_ms >= until_ms then
-    return
+-- Messages live at least until their claim has ended and the grace is over. Answers those whose life
+-- became longer; their records in \`work\` are the caller's to write.
+local function prolong_entries(feed, expiry, entries, until_ms)
+  local prolonged, scored = {}, {}
+  for _, entry in ipairs(entries) do
+    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
+      entry.expires_at_ms = until_ms
+      prolonged[#prolonged + 1] = entry
+      scored[#scored + 1] = until_ms
+      scored[#scored + 1] = entry.place
+    end
   end
-  entry.expires_at_ms = until_ms
-  redis.call('ZADD', expiry, until_ms, entry.place)
-  redis.call('HSET', work, entry.place, format_work(entry))
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, until_ms)
+  if #prolonged > 0 then
+    redis.call('ZADD', expiry, unpack(scored))
+    if feed.lives_until ~= -1 then
+      feed.lives_until = math.max(feed.lives_until, until_ms)
+    end
   end
+  return prolonged
 end
 -- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
 -- The slack makes moving that time rare, and is never shorter than a call is remembered.
@@ -3014,10 +3028,12 @@ local expires_at_ms = now_ms + lease_ms
 -- Removed first, so that it also works when the server is out of memory.
 redis.call('ZREM', leases, token)
 redis.call('ZADD', leases, expires_at_ms, token)
-redis.call('HSET', work, lease_field(token), lease_ms)
-for _, entry in ipairs(work_of(claimed, work, token)) do
-  prolong_entry(feed, work, expiry, entry, expires_at_ms + grace_ms)
+local records = { lease_field(token), lease_ms }
+for _, entry in ipairs(prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)) do
+  records[#records + 1] = entry.place
+  records[#records + 1] = format_work(entry)
 end
+redis.call('HSET', work, unpack(records))
 local touched = { leases, work, expiry }
 for _, key in ipairs(touched) do
   keep_with_feed(feed, key, now_ms)
@@ -3041,8 +3057,8 @@ return { 'extended', expires_at_ms }
     [108, 'lua/shared/feed/work.lua', 1],
     [158, 'lua/shared/feed/leases.lua', 1],
     [174, 'lua/shared/feed/prolong.lua', 1],
-    [186, 'lua/shared/feed/keep-alive.lua', 1],
-    [222, 'lua/feed/extend.lua', 33],
+    [194, 'lua/shared/feed/keep-alive.lua', 1],
+    [230, 'lua/feed/extend.lua', 33],
   ],
   encode(args) {
     return [

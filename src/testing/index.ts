@@ -1,8 +1,8 @@
 // For those who write a driver, a binding, or tests that must move the time.
 
-export { casesFor, driverSuite } from './driver-suite.ts'
 export type { DriverCase, DriverContext, Need, OpenedDriver } from './driver-suite.ts'
-export { onTestClock, setTestClock, START_US, TEST_CLOCK, withTestClock } from './test-clock.ts'
+export { casesFor, driverSuite } from './driver-suite.ts'
+export { onTestClock, START_US, setTestClock, TEST_CLOCK, withTestClock } from './test-clock.ts'
 export type { Contract, ContractOperation } from './vector-contract.ts'
 export type { Step, Vector, VectorFile } from './vector-file.ts'
 export { playVector, type VectorPlace } from './vector-player.ts'

@@ -2,7 +2,7 @@
 // out by it. Nothing here knows any structure: the contract suffices.
 
 import { type Argument, type Reply, type Script } from '../driver.ts'
-import { type Value, toBytes, toValue } from './vector-value.ts'
+import { toBytes, toValue, type Value } from './vector-value.ts'
 
 type ScalarType = 'integer' | 'number' | 'big' | 'text' | 'bytes' | 'flag'
 
@@ -50,7 +50,7 @@ function holdsBytes({ type, fields = [] }: Field): boolean {
 /** The last parts of all keys that operations of the structure touch, sorted. */
 export function partsOf(contract: Contract, structure: string): string[] {
   const own = Object.values(contract.operations).filter((operation) => operation.structure === structure)
-  return [...new Set(own.flatMap(({ keys }) => keys.map(({ part }) => part)))].sort()
+  return [...new Set(own.flatMap(({ keys }) => keys.map(({ part }) => part)))].toSorted()
 }
 
 /** The arguments in the order of ARGV. Throws for one that is missing or that nobody declared. */

@@ -21,8 +21,12 @@ export class Bindings {
   fill(value: unknown): unknown {
     if (typeof value === 'string') return this.#fillText(value)
     if (Array.isArray(value)) return value.map((part) => this.fill(part))
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, this.fill(part)]))
+    return typeof value === 'object' && value !== null ? this.fillAll(value) : value
+  }
+
+  /** An object with the variables in its values filled in. */
+  fillAll(values: object): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(values).map(([name, part]) => [name, this.fill(part)]))
   }
 
   /** Where the value differs from the pattern, in words, or null when it fits. */
@@ -66,7 +70,7 @@ export class Bindings {
   #fillText(text: string): Value {
     const [, name, offset] = SUM.exec(text) ?? []
     if (name !== undefined) return this.#sum(name, offset)
-    return text.replace(INSERT, (_, inner: string, by?: string) => String(this.#sum(inner, by)))
+    return text.replace(INSERT, (_, inner: string, by?: string) => toText(this.#sum(inner, by)))
   }
 
   #sum(name: string, offset: string | undefined): Value {
@@ -74,4 +78,8 @@ export class Bindings {
     if (value === undefined) throw new Error(`nothing has bound $${name}`)
     return offset === undefined ? value : Number(value) + Number(offset)
   }
+}
+
+function toText(value: Value): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

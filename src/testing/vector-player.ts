@@ -3,9 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
 import { unitPrefix } from '../runtime/keys.ts'
-import { runCommand, setTestClock, START_US, withTestClock } from './test-clock.ts'
+import { runCommand, START_US, setTestClock, withTestClock } from './test-clock.ts'
 import {
-  type Arguments,
   type Contract,
   type ContractOperation,
   decodeAnswer,
@@ -14,8 +13,8 @@ import {
   partsOf,
   scriptOf,
 } from './vector-contract.ts'
-import { Bindings } from './vector-pattern.ts'
 import { argumentsOf, type Step, type Vector, type VectorFile } from './vector-file.ts'
+import { Bindings } from './vector-pattern.ts'
 import { toBytes, toValue, type Value } from './vector-value.ts'
 
 export interface VectorPlace {
@@ -87,7 +86,7 @@ class Play {
 
   async #call(step: Step, name: string, prefix: string, at: number): Promise<Outcome> {
     const operation = operationOf(this.#contractAt(at), name)
-    const given = this.#bindings.fill(argumentsOf(this.#file, name, step.with)) as Arguments
+    const given = this.#bindings.fillAll(argumentsOf(this.#file, name, step.with))
     const beside = step.beside === undefined ? '' : `${step.beside}-`
     return settle(
       this.#run(at, name, operation, {

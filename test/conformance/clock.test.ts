@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import {
   onTestClock,
-  setTestClock,
   START_US,
+  setTestClock,
   TEST_CLOCK,
   withTestClock,
 } from '../../src/testing/test-clock.ts'

@@ -8,14 +8,23 @@ export function readText(path: string): string {
   return readFileSync(new URL(path, import.meta.url), 'utf8')
 }
 
-export function readJson(path: string): unknown {
-  return JSON.parse(readText(path))
-}
-
 export function readContract(path = '../../lua/contract.json'): Contract {
-  return readJson(path) as Contract
+  const contract: Contract = JSON.parse(readText(path))
+  return contract
 }
 
 export function readVectors(structure: string): VectorFile {
-  return readJson(`${structure}.json`) as VectorFile
+  const file: VectorFile = JSON.parse(readText(`${structure}.json`))
+  return file
+}
+
+export interface Names {
+  readonly namespace: string
+  readonly structure: string
+  readonly names: readonly { readonly name: string; readonly prefix: string }[]
+}
+
+export function readNames(): Names {
+  const names: Names = JSON.parse(readText('names.json'))
+  return names
 }

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest'
 import { unitPrefix } from '../../src/runtime/keys.ts'
-import { readJson } from './files.ts'
+import { readNames } from './files.ts'
 
-interface Names {
-  readonly namespace: string
-  readonly structure: string
-  readonly names: readonly { readonly name: string; readonly prefix: string }[]
-}
-
-const { namespace, structure, names } = readJson('names.json') as Names
+const { namespace, structure, names } = readNames()
 
 test.each(names)('the keys of $name begin with $prefix', ({ name, prefix }) => {
   expect(unitPrefix(namespace, structure, name)).toBe(prefix)

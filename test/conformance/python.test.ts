@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
-import { readJson, readVectors, STRUCTURES } from './files.ts'
+import { readNames, readVectors, STRUCTURES } from './files.ts'
 
 const player = fileURLToPath(new URL('../../bindings/python/play_vectors.py', import.meta.url))
-const { names } = readJson('names.json') as { names: unknown[] }
-const total = STRUCTURES.reduce((sum, structure) => sum + readVectors(structure).vectors.length, names.length)
+const total = STRUCTURES.reduce(
+  (sum, structure) => sum + readVectors(structure).vectors.length,
+  readNames().names.length,
+)
 
 // Needs Debian's python3-redis; without it this fails.
 function play(...args: string[]): { output: string; exitCode: number | null } {

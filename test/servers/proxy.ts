@@ -10,6 +10,8 @@ export interface Proxy {
   /** Opened since the start. */
   readonly connections: number
   readonly openConnections: number
+  /** Whole requests that clients have sent, passed on or not. */
+  readonly requests: number
   readonly bytesToServer: number
   readonly bytesToClient: number
   /**
@@ -46,6 +48,7 @@ interface Switches {
   deaf: boolean
   delayMs: number
   connections: number
+  requests: number
   bytesToServer: number
   bytesToClient: number
 }
@@ -60,6 +63,7 @@ class FaultProxy implements Proxy {
     deaf: false,
     delayMs: 0,
     connections: 0,
+    requests: 0,
     bytesToServer: 0,
     bytesToClient: 0,
   }
@@ -85,6 +89,10 @@ class FaultProxy implements Proxy {
 
   get openConnections(): number {
     return this.#links.size
+  }
+
+  get requests(): number {
+    return this.#switches.requests
   }
 
   get bytesToServer(): number {
@@ -175,6 +183,7 @@ class Link {
 
   #fromClient(chunk: Buffer): void {
     for (const request of this.#reader.read(chunk)) {
+      this.#switches.requests++
       if (this.#deaf || this.#cut) return
       this.#request(request)
     }
