@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { filesIn, findCycle, importsOf, textOf } from './architecture/source-files.ts'
 import {
   linesOfOperation,
   type Measured,
@@ -9,6 +8,7 @@ import {
   median,
   percentile,
 } from './architecture/sizes.ts'
+import { filesIn, findCycle, importsOf, textOf } from './architecture/source-files.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const FOLDERS = ['src', 'server', 'tools', 'test', 'bench', 'examples']

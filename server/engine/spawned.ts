@@ -64,15 +64,16 @@ function readState({ state }: Files): Running | undefined {
 
 /** The port and the pid may be somebody else's by now, so the server itself is asked. */
 async function isOurs({ pid, port }: Running, { data }: Files): Promise<boolean> {
+  const client = await connectTo(urlOf(port)).catch(() => undefined)
+  if (client === undefined) return false
   try {
-    const client = await connectTo(urlOf(port))
     const [directory, server] = await Promise.all([client.config('GET', 'dir'), client.info('server')])
-    client.disconnect()
-    return (
-      JSON.stringify(directory).includes(JSON.stringify(data)) && server.includes(`process_id:${pid}\r\n`)
-    )
+    const inOurDirectory = JSON.stringify(directory).includes(JSON.stringify(data))
+    return inOurDirectory && server.includes(`process_id:${pid}\r\n`)
   } catch {
     return false
+  } finally {
+    client.disconnect()
   }
 }
 

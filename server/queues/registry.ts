@@ -39,8 +39,11 @@ export class Registry {
     if (known === undefined) return this.read(place)
     const age = performance.now() - known.since
     if (age < this.#freshMs) return known.metadata
-    known.refreshing ??= this.#refresh(place, known)
-    return age < this.#freshMs * USABLE_TIMES ? known.metadata : known.refreshing
+    const refreshing = (known.refreshing ??= this.#refresh(place, known))
+    if (age >= this.#freshMs * USABLE_TIMES) return refreshing
+    // Nobody waits for it: should it fail, the next call looks by itself.
+    refreshing.catch(() => undefined)
+    return known.metadata
   }
 
   /** Metadata as it is stored; null when the queue is not registered. */

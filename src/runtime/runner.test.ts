@@ -4,7 +4,8 @@ import { AmbiguousError, DriverError, InvalidArgumentError } from './errors.ts'
 import type { Operation } from './operation.ts'
 import { Runner } from './runner.ts'
 
-type Outcome = Reply | Error | 'silence'
+const silence = Symbol('silence')
+type Outcome = Reply | Error | typeof silence
 
 const write: Operation<Record<string, never>, Reply> = {
   script: { name: 'test/write', sha1: 'abc', source: 'return 1', reads: false, bytes: false },
@@ -25,7 +26,7 @@ function setup(outcomes: Outcome[], deadlineMs = 300): { runner: Runner; sent: S
   const run = (call: ScriptCall): Promise<Reply> => {
     const outcome = outcomes[Math.min(sent.length, outcomes.length - 1)] as Outcome
     sent.push(call)
-    if (outcome === 'silence') return new Promise(() => undefined)
+    if (outcome === silence) return new Promise(() => undefined)
     return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome)
   }
   return { runner: new Runner({ run } as Driver, deadlineMs), sent }
@@ -88,7 +89,7 @@ test('a definite error after a lost answer is ambiguous, for the first attempt m
 })
 
 test('a write without answer is ambiguous at the deadline', async () => {
-  const { runner } = setup(['silence'])
+  const { runner } = setup([silence])
 
   await expect(runner.run(write, ['k'], {})).rejects.toThrow(AmbiguousError)
 })
@@ -100,7 +101,7 @@ test('a write that was never sent has certainly not happened', async () => {
 })
 
 test('a read without answer is never ambiguous', async () => {
-  const { runner } = setup(['silence'])
+  const { runner } = setup([silence])
 
   await expect(runner.run(read, ['k'], {})).rejects.toMatchObject({ code: 'unreachable' })
 })
@@ -122,7 +123,7 @@ test('an error of a script names the line of its source', async () => {
 })
 
 test('closing settles what is under way and refuses what comes', async () => {
-  const { runner } = setup(['silence'], 60_000)
+  const { runner } = setup([silence], 60_000)
   const underWay = [runner.run(write, ['k'], {}), runner.run(read, ['k'], {})]
 
   runner.close()

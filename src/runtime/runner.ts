@@ -19,7 +19,7 @@ const LONGEST_PAUSE_MS = 250
 export class Runner {
   readonly driver: Driver
   readonly deadlineMs: number
-  readonly #open = new Set<Run<unknown, unknown>>()
+  readonly #open = new Set<{ giveUp(reason: Error): void }>()
   #closed = false
 
   constructor(driver: Driver, deadlineMs: number) {
@@ -40,9 +40,9 @@ export class Runner {
       const run = new Run<A, R>(this.driver, operation, call, this.deadlineMs, {
         resolve,
         reject,
-        settled: () => this.#open.delete(run as Run<unknown, unknown>),
+        settled: () => this.#open.delete(run),
       })
-      this.#open.add(run as Run<unknown, unknown>)
+      this.#open.add(run)
       run.attempt()
     })
   }

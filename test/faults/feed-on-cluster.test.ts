@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Feed, perilune } from 'perilune'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { type OpenCluster, clusters, type OpenSentinel, sentinels } from '../drivers/clients.ts'
+import { type OpenCluster, clusters, sentinels } from '../drivers/clients.ts'
 import { type RedisCluster, startCluster } from '../servers/cluster.ts'
 import { startSentinels } from '../servers/sentinels.ts'
 
@@ -91,7 +91,7 @@ test.each(Object.entries(clusters))(
   },
 )
 
-test.each(Object.entries(sentinels) as [string, OpenSentinel][])(
+test.each(Object.entries(sentinels))(
   'with %s, a failover keeps what had been replicated and goes on',
   { timeout: 60_000 },
   async (_, open) => {

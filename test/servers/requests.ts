@@ -1,29 +1,50 @@
 // Splits what a client sends into whole requests: arrays of bulk strings, the only form clients use.
 
 export class RequestReader {
-  #rest: Buffer = Buffer.alloc(0)
+  #chunks: Buffer[] = []
+  #length = 0
+  /** The next request is not whole before there are this many bytes. */
+  #needed = 1
 
   /** The requests that are complete with this chunk. */
   read(chunk: Buffer): Buffer[] {
-    let data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    this.#chunks.push(chunk)
+    this.#length += chunk.length
+    return this.#length < this.#needed ? [] : this.#split(Buffer.concat(this.#chunks))
+  }
+
+  #split(data: Buffer): Buffer[] {
     const requests: Buffer[] = []
-    for (let end = endOfRequest(data); end !== -1; end = endOfRequest(data)) {
-      requests.push(data.subarray(0, end))
-      data = data.subarray(end)
+    let start = 0
+    let end = lengthOfRequest(data)
+    while (start + end <= data.length) {
+      requests.push(data.subarray(start, start + end))
+      start += end
+      end = lengthOfRequest(data.subarray(start))
     }
-    this.#rest = data
+    this.#chunks = [data.subarray(start)]
+    this.#length = data.length - start
+    this.#needed = end
     return requests
   }
 }
 
-function endOfRequest(data: Buffer): number {
-  let end = data.indexOf('\r\n') + 2
-  if (end === 1) return -1
-  const strings = Number(data.toString('latin1', 1, end - 2))
-  for (let read = 0; read < strings; read++) {
-    const bodyAt = data.indexOf('\r\n', end) + 2
-    if (bodyAt === 1) return -1
-    end = bodyAt + Number(data.toString('latin1', end + 1, bodyAt - 2)) + 2
+/** The length of the first request; of one that is not whole, the least that it can have. */
+function lengthOfRequest(data: Buffer): number {
+  const head = readCount(data, 0)
+  if (head === undefined) return data.length + 1
+  let end = head.end
+  for (let read = 0; read < head.count; read++) {
+    const string = readCount(data, end)
+    if (string === undefined) return Math.max(data.length, end) + 1
+    end = string.end + string.count + 2
   }
-  return end <= data.length ? end : -1
+  return end
+}
+
+/** Reads `*3\r\n` or `$12\r\n`; undefined when it is not all there. */
+function readCount(data: Buffer, at: number): { count: number; end: number } | undefined {
+  const lineEnd = data.indexOf('\r\n', at)
+  if (lineEnd === -1) return undefined
+  return { count: Number(data.toString('latin1', at + 1, lineEnd)), end: lineEnd + 2 }
 }

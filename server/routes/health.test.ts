@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { startRedis } from '../../test/servers/redis.ts'
+import { type Answer, startApp, type TestApp } from '../testing/test-app.ts'
+
+const post = (app: TestApp): Promise<Answer> =>
+  app.call('POST', '/v2/queues/q/messages', { body: { messages: [{ body: 1 }] } })
+
+test('health tells Redis being away from the process being alive, and turns good by itself', async () => {
+  const redis = await startRedis()
+  {
+    await using app = await startApp(redis.port, { deadline: '1s' })
+    const statuses = async (): Promise<number[]> => {
+      const answers = await Promise.all(['/livez', '/readyz', '/v2/ping'].map((path) => app.call('GET', path)))
+      return answers.map(({ status }) => status)
+    }
+    expect(await statuses()).toEqual([200, 200, 204])
+    expect((await post(app)).status).toBe(201)
+
+    await redis.kill()
+    expect(await statuses()).toEqual([200, 503, 503])
+    expect((await app.call('GET', '/readyz')).json.description).toBe(
+      'Not ready: Redis does not answer within a second.',
+    )
+    const refused = await post(app)
+    expect([refused.status, refused.json.title]).toEqual([503, 'Service temporarily unavailable'])
+    expect(refused.text).not.toMatch(/127\.0\.0\.1|ECONN|feed|append|at /)
+
+    await redis.restart()
+    while ((await app.call('GET', '/readyz')).status !== 200) await sleep(50)
+    expect(await statuses()).toEqual([200, 200, 204])
+    expect((await post(app)).status).toBe(201)
+  }
+  await redis.stop()
+})
+
+test('a Redis that hangs makes the service not ready, and the process stays alive', async () => {
+  const redis = await startRedis()
+  {
+    await using app = await startApp(redis.port, { deadline: '1s' })
+    process.kill(redis.pid, 'SIGSTOP')
+    const [alive, ready] = await Promise.all([app.call('GET', '/livez'), app.call('GET', '/readyz')])
+    process.kill(redis.pid, 'SIGCONT')
+
+    expect([alive.status, ready.status]).toEqual([200, 503])
+    while ((await app.call('GET', '/readyz')).status !== 200) await sleep(50)
+  }
+  await redis.stop()
+})

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LeaseLostError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { bodies, setup } from '../../test/feed-fixture.ts'
+
+describe('claiming', () => {
+  test('a claim of twenty is one script call, and nobody else gets them', async () => {
+    const { feed, calls } = await setup<number>()
+    await feed.appendMany(Array.from({ length: 30 }, (_, body) => ({ body })))
+    calls.length = 0
+
+    const first = await feed.claim({ limit: 20 })
+    const second = await feed.claim({ limit: 20 })
+
+    expect(calls).toEqual(['feed/claim', 'feed/claim'])
+    expect(first?.messages).toHaveLength(20)
+    expect(bodies(second?.messages ?? [])).toEqual([20, 21, 22, 23, 24, 25, 26, 27, 28, 29])
+  })
+
+  test('a claim that ran out is lost to its holder and free for others', async () => {
+    const { feed, clock } = await setup<string>()
+    await feed.append('work')
+    const slow = await feed.claim({ lease: '10s' })
+    await clock.advance(10_000)
+
+    const quick = await feed.claim({ lease: '10s' })
+
+    expect(bodies(quick?.messages ?? [])).toEqual(['work'])
+    await expect(slow?.ack()).rejects.toThrow(LeaseLostError)
+    await expect(slow?.extend('10s')).rejects.toThrow(LeaseLostError)
+    await expect(slow?.release()).rejects.toThrow(LeaseLostError)
+    expect(await quick?.ack()).toEqual([])
+  })
+
+  test('leaving the block gives back what was not acked', async () => {
+    const { feed } = await setup<number>()
+    await feed.appendMany([{ body: 1 }, { body: 2 }])
+
+    {
+      await using claim = await feed.claim()
+      await claim?.ack([claim.messages[0]?.id ?? ''])
+    }
+
+    const next = await feed.claim()
+    expect(bodies(next?.messages ?? [])).toEqual([2])
+  })
+
+  test('a waiting worker is woken when a message is given back', async () => {
+    const { feed } = await setup<string>({ clock: 'real' })
+    await feed.append('work')
+    const held = await feed.claim({ lease: '1m' })
+
+    const waiting = feed.claim({ wait: '20s' })
+    await sleep(100)
+    await held?.release()
+
+    expect(bodies((await waiting)?.messages ?? [])).toEqual(['work'])
+  })
+
+  test('a waiting worker gets what a dead one held as soon as its lease is over', async () => {
+    const { feed } = await setup<string>({ clock: 'real' })
+    await feed.append('work')
+    await feed.claim({ lease: '300ms' })
+
+    const claim = await feed.claim({ wait: '20s' })
+
+    expect(bodies(claim?.messages ?? [])).toEqual(['work'])
+  })
+
+  test('another process finds a claim by its token', async () => {
+    const { feed, redis, name } = await setup<string>()
+    await feed.append('work')
+    const claim = await feed.claim({ lease: '30s' })
+
+    const found = await redis.feed<string>(name).findClaim(claim?.token ?? 0)
+
+    expect(bodies(found?.messages ?? [])).toEqual(['work'])
+    expect(found?.leaseMs).toBe(30_000)
+    expect(await feed.findClaim(1)).toBeNull()
+  })
+
+  test('the time left never exceeds what the server granted', async () => {
+    const { feed } = await setup<string>({ clock: 'real' })
+    await feed.append('work')
+
+    const claim = await feed.claim({ lease: '10s' })
+
+    expect(claim?.remainingMs).toBeLessThanOrEqual(10_000)
+    expect(claim?.remainingMs).toBeGreaterThan(0)
+  })
+
+  test('messages claimed in vain become dead letters and can be moved to another feed once', async () => {
+    const { feed, redis } = await setup<string>({ maxClaims: 2, clock: 'real' })
+    const { id } = await feed.append('poison')
+    for (let n = 0; n < 2; n++) await (await feed.claim())?.release()
+
+    expect(await feed.claim()).toBeNull()
+
+    const letters = await feed.deadLetters.read()
+    expect(letters.messages.map((letter) => [letter.id, letter.body])).toEqual([[id, 'poison']])
+    const target = redis.feed<string>(randomUUID())
+    expect(await feed.moveDeadLetters(target)).toBe(1)
+    expect(await feed.moveDeadLetters(target)).toBe(0)
+    expect(bodies((await target.read()).messages)).toEqual(['poison'])
+  })
+
+  test('take removes what it returns', async () => {
+    const { feed } = await setup<number>()
+    await feed.appendMany([{ body: 1 }, { body: 2 }, { body: 3 }])
+
+    expect(bodies(await feed.take({ limit: 2 }))).toEqual([1, 2])
+    expect((await feed.inspect()).total).toBe(1)
+    expect(bodies(await feed.take())).toEqual([3])
+    expect(await feed.take()).toEqual([])
+  })
+})

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { bodies, setup } from '../../test/feed-fixture.ts'
+
+describe('reading', () => {
+  test('one page is one script call', async () => {
+    const { feed, calls } = await setup<number>()
+    await feed.appendMany(Array.from({ length: 40 }, (_, body) => ({ body })))
+    calls.length = 0
+
+    const page = await feed.read({ limit: 20 })
+
+    expect(page).toMatchObject({ more: true, gap: false, reset: false })
+    expect(page.messages).toHaveLength(20)
+    expect(calls).toEqual(['feed/read'])
+  })
+
+  test('a waiting reader is woken by an append', async () => {
+    const { feed } = await setup<string>({ clock: 'real' })
+    const { next } = await feed.read({ after: 'end' })
+
+    const waiting = feed.read({ after: next, wait: '20s' })
+    await sleep(100)
+    await feed.append('now')
+
+    expect(bodies((await waiting).messages)).toEqual(['now'])
+  })
+
+  test('waiting readers do not ask the server again and again', async () => {
+    const { feed, calls } = await setup<string>({ clock: 'real' })
+    const { next } = await feed.read({ after: 'end' })
+    calls.length = 0
+
+    await feed.read({ after: next, wait: '1500ms' })
+
+    expect(calls.length).toBeLessThanOrEqual(3)
+  })
+
+  test('a delayed message wakes a reader when its time has come', async () => {
+    const { feed } = await setup<string>({ clock: 'real' })
+    await feed.append('late', { delay: '300ms' })
+
+    const page = await feed.read({ wait: '20s' })
+
+    expect(bodies(page.messages)).toEqual(['late'])
+  })
+
+  test('an empty page comes when the wait is over', async () => {
+    const { feed } = await setup<string>({ clock: 'real' })
+    await feed.append('old')
+    const { next } = await feed.read()
+
+    const page = await feed.read({ after: next, wait: '50ms' })
+
+    expect(page).toMatchObject({ messages: [], next, more: false })
+  })
+
+  test('an abort ends the wait with its reason', async () => {
+    const { feed } = await setup<string>({ clock: 'real' })
+    const stop = new AbortController()
+
+    const waiting = feed.read({ wait: '20s', signal: stop.signal })
+    setTimeout(() => stop.abort(new Error('enough')), 50)
+
+    await expect(waiting).rejects.toThrow('enough')
+  })
+
+  test('a follower meets every message and learns what was lost before it', async () => {
+    const { feed } = await setup<number>({ keep: 5 })
+    await feed.append(0)
+    const { next } = await feed.read()
+    await feed.appendMany(Array.from({ length: 8 }, (_, n) => ({ body: n + 1 })))
+    await feed.append(9)
+
+    const met: [number, string | null][] = []
+    for await (const { body, lostBefore } of feed.tail({ after: next })) {
+      met.push([body, lostBefore])
+      if (body === 9) break
+    }
+
+    expect(met).toEqual([
+      [5, 'gap'],
+      [6, null],
+      [7, null],
+      [8, null],
+      [9, null],
+    ])
+  })
+
+  test('a page that hides everything still leads on', async () => {
+    const { feed, redis, name } = await setup<number>({ origin: 'me' })
+    await feed.appendMany(Array.from({ length: 3000 }, (_, body) => ({ body })))
+    const other = redis.feed<number>(name, { origin: 'other' })
+    await other.append(1)
+
+    const page = await feed.read({ echo: false })
+
+    expect(bodies(page.messages)).toEqual([1])
+  })
+
+  test('get finds by id in the order asked and leaves out what is not there', async () => {
+    const { feed } = await setup<string>()
+    const a = await feed.append('a')
+    const b = await feed.append('b')
+    const late = await feed.append('c', { delay: '1m' })
+
+    const found = await feed.get([late.id, b.id, 'no-such-id', '12', a.id])
+
+    expect(bodies(found)).toEqual(['c', 'b', 'a'])
+    expect(found[0]?.marker).toBeNull()
+  })
+})

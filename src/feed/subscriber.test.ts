@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { bodies, setup } from '../../test/feed-fixture.ts'
+
+describe('subscribers', () => {
+  test('a subscriber goes on where it advanced to', async () => {
+    const { feed } = await setup<string>()
+    await feed.appendMany([{ body: 'a' }, { body: 'b' }, { body: 'c' }])
+    const ada = feed.subscriber('ada')
+    for await (const message of ada.read()) {
+      await ada.advance(message.marker)
+      if (message.body === 'b') break
+    }
+
+    const page = await feed.subscriber('ada').page()
+
+    expect(bodies(page.messages)).toEqual(['c'])
+  })
+
+  test('retention waits for a protected subscriber', async () => {
+    const { feed } = await setup<number>({ keep: 2 })
+    const ada = feed.subscriber('ada', { protect: true })
+    await ada.marker()
+
+    await feed.appendMany(Array.from({ length: 5 }, (_, body) => ({ body })))
+    const kept = await ada.page()
+    await ada.advance(kept.next)
+    await feed.append(5)
+
+    expect(bodies(kept.messages)).toEqual([0, 1, 2, 3, 4])
+    expect((await feed.inspect()).total).toBe(2)
+  })
+
+  test('a subscriber can be forgotten', async () => {
+    const { feed } = await setup<number>()
+    const ada = feed.subscriber('ada')
+    const marker = await ada.marker()
+
+    expect(await ada.forget()).toBe(true)
+    expect(await ada.forget()).toBe(false)
+    expect(await ada.advance(marker)).toBeNull()
+  })
+})
