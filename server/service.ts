@@ -60,8 +60,11 @@ async function serve({ host, port, namespace, logLevel }: Settings, engine: Engi
 
 async function drain(app: App): Promise<void> {
   const impatience = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
+  // A connection whose last answer went out after the closing began would otherwise be kept alive.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
   await app.close()
   clearTimeout(impatience)
+  clearInterval(sweep)
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

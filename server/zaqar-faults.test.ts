@@ -8,7 +8,9 @@ import { type Answer, BOB, startApp, type TestApp } from './testing/test-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await startApp(inject('redisPort'), { limits: { minMessageTtl: 1, minClaimTtl: 1, minClaimGrace: 1 } })
+  app = await startApp(inject('redisPort'), {
+    limits: { minMessageTtl: 1, minClaimTtl: 1, minClaimGrace: 1 },
+  })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -71,7 +73,9 @@ test('f-filtered-page: pages full of own and of claimed messages do not hold a r
 
   await app.call('POST', `${queue}/claims?limit=20`)
   await app.call('POST', `${queue}/claims?limit=20`)
-  expect(bodiesOf(await app.call('GET', `${queue}/messages?limit=5`, { client: BOB }))).toEqual(Array(5).fill('mine'))
+  expect(bodiesOf(await app.call('GET', `${queue}/messages?limit=5`, { client: BOB }))).toEqual(
+    Array(5).fill('mine'),
+  )
 })
 
 test('f-filtered-page: thousands of hidden messages do not either', async () => {
@@ -146,7 +150,12 @@ test('e-marker, e-stats, e-claim: what has just expired makes no page empty, no 
 
   expect(bodiesOf(await pageOf(queue))).toEqual(['long'])
   const stats = await app.call('GET', `${queue}/stats`)
-  expect(stats.json.messages).toMatchObject({ total: 1, free: 1, oldest: { body: 'long' }, newest: { body: 'long' } })
+  expect(stats.json.messages).toMatchObject({
+    total: 1,
+    free: 1,
+    oldest: { body: 'long' },
+    newest: { body: 'long' },
+  })
   expect(claim.status).toBe(204)
 })
 
@@ -187,13 +196,19 @@ test('q-patch-object: a patch that is an object is refused with 400', async () =
   const queue = newQueue()
   await app.call('PUT', queue)
   const headers = { 'Content-Type': 'application/openstack-messaging-v2.0-json-patch' }
-  const answer = await app.call('PATCH', queue, { body: { op: 'add', path: '/metadata/a', value: 1 }, headers })
+  const answer = await app.call('PATCH', queue, {
+    body: { op: 'add', path: '/metadata/a', value: 1 },
+    headers,
+  })
   expect(answer.status).toBe(400)
 })
 
 test('not atomic: prolonging and releasing a claim while its messages are deleted brings none back', async () => {
   const queue = newQueue()
-  await post(queue, Array.from({ length: 20 }, (_, at) => at))
+  await post(
+    queue,
+    Array.from({ length: 20 }, (_, at) => at),
+  )
   const made = await app.call('POST', `${queue}/claims?limit=20`)
   const place = made.headers.get('location') ?? ''
   const hrefs: string[] = made.json.messages.map(({ href }: { href: string }) => href)
@@ -211,7 +226,10 @@ test('not atomic: prolonging and releasing a claim while its messages are delete
 
 test('not atomic: of many deletes and pops at once each message counts once', async () => {
   const queue = newQueue()
-  const hrefs = await post(queue, Array.from({ length: 40 }, (_, at) => at))
+  const hrefs = await post(
+    queue,
+    Array.from({ length: 40 }, (_, at) => at),
+  )
 
   const pops = hrefs.slice(0, 20).map(() => app.call('DELETE', `${queue}/messages?pop=1`))
   const deletes = hrefs.slice(30).map((href) => app.call('DELETE', href))
@@ -236,7 +254,11 @@ test('retries: a post or a claim whose answer was lost on the way happens once',
 
   expect([posted.status, pendingAfterPost, proxy.pendingFaults]).toEqual([201, 0, 0])
   expect(bodiesOf(claimed)).toEqual(['first'])
-  expect((await call('GET', '/v2/queues/lost/stats')).json.messages).toMatchObject({ claimed: 1, free: 1, total: 2 })
+  expect((await call('GET', '/v2/queues/lost/stats')).json.messages).toMatchObject({
+    claimed: 1,
+    free: 1,
+    total: 2,
+  })
 })
 
 test('scripts missing: a server that has forgotten every script is told them again, and nobody notices', async () => {

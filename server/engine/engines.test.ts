@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -191,13 +191,14 @@ describe('a private server from PATH', () => {
     expect(await setting(engine, 'bind')).toContain('"127.0.0.1"')
   })
 
-  test('is shut down by stop, and the next one has its data', async () => {
+  test('is shut down in good order by stop, and the next one has its data', async () => {
     const machine = setupWithRedis()
     const first = await machine.start()
     await ask(portOf(first), 'SET', 'kept', 'yes')
 
     await first.stop()
     await expect(ask(portOf(first), 'PING')).rejects.toThrow()
+    expect(readFileSync(join(machine.directory, 'redis.log'), 'utf8')).toContain('ready to exit')
     const second = await machine.start()
 
     expect(await ask(portOf(second), 'GET', 'kept')).toBe('yes')

@@ -43,7 +43,9 @@ test('a post, a page and a claim are one script call each', async () => {
 
     expect(await calls(post(app, 'q'))).toEqual({ evalsha: 1 })
     const messages = Array.from({ length: 20 }, (_, body) => ({ body }))
-    expect(await calls(app.call('POST', '/v2/queues/q/messages', { body: { messages } }))).toEqual({ evalsha: 1 })
+    expect(await calls(app.call('POST', '/v2/queues/q/messages', { body: { messages } }))).toEqual({
+      evalsha: 1,
+    })
     expect(await calls(app.call('GET', '/v2/queues/q/messages?echo=true&limit=20'))).toEqual({ evalsha: 1 })
     expect(await calls(app.call('POST', '/v2/queues/q/claims?limit=20'))).toEqual({ evalsha: 1 })
     expect(await calls(app.call('GET', '/v2/queues/q/stats'))).toEqual({ evalsha: 1 })

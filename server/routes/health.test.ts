@@ -11,7 +11,9 @@ test('health tells Redis being away from the process being alive, and turns good
   {
     await using app = await startApp(redis.port, { deadline: '1s' })
     const statuses = async (): Promise<number[]> => {
-      const answers = await Promise.all(['/livez', '/readyz', '/v2/ping'].map((path) => app.call('GET', path)))
+      const answers = await Promise.all(
+        ['/livez', '/readyz', '/v2/ping'].map((path) => app.call('GET', path)),
+      )
       return answers.map(({ status }) => status)
     }
     expect(await statuses()).toEqual([200, 200, 204])

@@ -68,9 +68,11 @@ describe('claiming', () => {
     const queue = await setup(['a', 'b'])
     const wrong = [59, 43_201, '60', 60.5, null, true]
     for (const name of ['ttl', 'grace']) {
-      for (const value of wrong) expect((await claim(queue, { [name]: value })).status, `${name} ${value}`).toBe(400)
+      for (const value of wrong)
+        expect((await claim(queue, { [name]: value })).status, `${name} ${value}`).toBe(400)
     }
-    for (const body of ['[]', '1', '{', 'null', '"a"']) expect((await claim(queue, body)).status, body).toBe(400)
+    for (const body of ['[]', '1', '{', 'null', '"a"'])
+      expect((await claim(queue, body)).status, body).toBe(400)
     for (const limit of ['0', '21', 'x']) expect((await claim(queue, {}, `?limit=${limit}`)).status).toBe(400)
     expect((await claim(queue, { ttl: 60, grace: 43_200 }, '?limit=1')).status).toBe(201)
     expect((await claim(queue, { ttl: 43_200, grace: 60 }, '?limit=20')).status).toBe(201)
@@ -78,7 +80,10 @@ describe('claiming', () => {
 
   test('makes messages outlive the claim by its grace, and leaves longer lives alone', async () => {
     const [short, long] = [await setup([1], { ttl: 60 }), await setup([1], { ttl: 3600 })]
-    const [prolonged, untouched] = [await claim(short, { ttl: 300, grace: 90 }), await claim(long, { ttl: 300, grace: 90 })]
+    const [prolonged, untouched] = [
+      await claim(short, { ttl: 300, grace: 90 }),
+      await claim(long, { ttl: 300, grace: 90 }),
+    ]
 
     expect(prolonged.json.messages[0].ttl).toBe(390)
     expect(untouched.json.messages[0].ttl).toBe(3600)

@@ -9,7 +9,12 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 /** Status of a request whose header fields are sent byte for byte. */
-function rawStatus(path: string, headers: Record<string, string>, method = 'GET', body = ''): Promise<number> {
+function rawStatus(
+  path: string,
+  headers: Record<string, string>,
+  method = 'GET',
+  body = '',
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(app.url + path, { method, headers }, (answer) => {
       answer.resume().on('end', () => resolve(answer.statusCode ?? 0))
@@ -60,7 +65,10 @@ describe('X-Project-ID', () => {
   test('of 256 characters beyond ASCII works with the longest queue name', async () => {
     const options = { project: 'ü'.repeat(256) }
     const queue = `/v2/queues/${'q'.repeat(64)}`
-    const posted = await app.call('POST', `${queue}/messages`, { ...options, body: { messages: [{ body: 1 }] } })
+    const posted = await app.call('POST', `${queue}/messages`, {
+      ...options,
+      body: { messages: [{ body: 1 }] },
+    })
     const listed = await app.call('GET', '/v2/queues', options)
 
     expect(posted.status).toBe(201)
@@ -75,7 +83,12 @@ describe('X-Project-ID', () => {
 
 describe('Accept', () => {
   test('must admit application/json, else 406', async () => {
-    const good = ['*/*', 'application/json', 'application/*;q=0.5', 'text/html, application/json; charset=utf-8']
+    const good = [
+      '*/*',
+      'application/json',
+      'application/*;q=0.5',
+      'text/html, application/json; charset=utf-8',
+    ]
     const bad = ['text/html', 'application/xml', 'application/json;q=0', 'image/*;q=0.8, text/plain']
     for (const accept of good) expect(await statusWith({ Accept: accept }), accept).toBe(200)
     for (const accept of bad) expect(await statusWith({ Accept: accept }), accept).toBe(406)
@@ -89,14 +102,19 @@ describe('Accept', () => {
 describe('Content-Type', () => {
   test('application/x-www-form-urlencoded is refused with 400', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8' }
-    const answer = await app.call('POST', '/v2/queues/q/messages', { body: '{"messages":[{"body":1}]}', headers })
+    const answer = await app.call('POST', '/v2/queues/q/messages', {
+      body: '{"messages":[{"body":1}]}',
+      headers,
+    })
     expect(answer.status).toBe(400)
   })
 
   test('may be any other, or none, for a body is JSON in any case', async () => {
     const headers = { 'Client-ID': ALICE, 'X-Project-ID': 'types' }
     const body = '{"messages":[{"body":1}]}'
-    expect(await rawStatus('/v2/queues/q/messages', { ...headers, 'Content-Type': 'text/plain' }, 'POST', body)).toBe(201)
+    expect(
+      await rawStatus('/v2/queues/q/messages', { ...headers, 'Content-Type': 'text/plain' }, 'POST', body),
+    ).toBe(201)
     expect(await rawStatus('/v2/queues/q/messages', headers, 'POST', body)).toBe(201)
   })
 })

@@ -13,7 +13,8 @@ const newQueue = (): string => `/v2/queues/m${(queues += 1)}`
 const post = (queue: string, bodies: unknown[], options: CallOptions = {}): Promise<Answer> =>
   app.call('POST', `${queue}/messages`, { ...options, body: { messages: bodies.map((body) => ({ body })) } })
 
-const read = (queue: string, query = 'echo=true'): Promise<Answer> => app.call('GET', `${queue}/messages?${query}`)
+const read = (queue: string, query = 'echo=true'): Promise<Answer> =>
+  app.call('GET', `${queue}/messages?${query}`)
 
 const bodiesOf = ({ json }: Answer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
 
@@ -61,7 +62,9 @@ describe('posting messages', () => {
     ]
     const queue = newQueue()
     for (const message of bad) {
-      const answer = await app.call('POST', `${queue}/messages`, { body: { messages: [{ body: 1 }, message] } })
+      const answer = await app.call('POST', `${queue}/messages`, {
+        body: { messages: [{ body: 1 }, message] },
+      })
       expect(answer.status, JSON.stringify(message)).toBe(400)
     }
     expect((await read(queue)).json.messages).toEqual([])
@@ -70,7 +73,16 @@ describe('posting messages', () => {
 
   test('needs an object with a list of at least one', async () => {
     const queue = newQueue()
-    for (const body of ['', '[]', '{}', '{"messages":[]}', '{"messages":{}}', '{"messages":', '1', '[{"body":1}]']) {
+    for (const body of [
+      '',
+      '[]',
+      '{}',
+      '{"messages":[]}',
+      '{"messages":{}}',
+      '{"messages":',
+      '1',
+      '[{"body":1}]',
+    ]) {
       expect((await app.call('POST', `${queue}/messages`, { body })).status, body).toBe(400)
     }
     expect((await app.call('POST', `${queue}/messages`)).status).toBe(400)
@@ -86,14 +98,17 @@ describe('posting messages', () => {
 
   test('takes a thousand messages at once and keeps their order', async () => {
     const queue = newQueue()
-    const answer = await post(queue, Array.from({ length: 1000 }, (_, at) => at))
+    const answer = await post(
+      queue,
+      Array.from({ length: 1000 }, (_, at) => at),
+    )
 
     expect(answer.status).toBe(201)
     expect(answer.json.resources).toHaveLength(1000)
     expect(answer.headers.get('location')).toBe(`${queue}/messages`)
-    expect((await app.call('DELETE', `${queue}/messages?pop=3`)).json.messages.map((m: { body: 0 }) => m.body)).toEqual([
-      0, 1, 2,
-    ])
+    expect(
+      (await app.call('DELETE', `${queue}/messages?pop=3`)).json.messages.map((m: { body: 0 }) => m.body),
+    ).toEqual([0, 1, 2])
   })
 
   test('follows the metadata of the queue for size and life', async () => {
@@ -132,7 +147,9 @@ describe('delayed messages', () => {
     expect(bodiesOf(await read(plain))).toEqual(['default', 'now', 'later'])
     expect(bodiesOf(await read(slow))).toEqual(['now'])
     expect(bodiesOf(await read(slow, 'echo=true&include_delayed=true'))).toEqual(['now', 'default', 'later'])
-    expect((await app.call('POST', `${plain}/messages`, { body: '{"messages":[{"body":1,"delay":"x"}]}' })).status).toBe(201)
+    expect(
+      (await app.call('POST', `${plain}/messages`, { body: '{"messages":[{"body":1,"delay":"x"}]}' })).status,
+    ).toBe(201)
   })
 
   test('of more than 900 seconds, or of no whole number, are refused with 400', async () => {
@@ -148,7 +165,10 @@ describe('delayed messages', () => {
 describe('reading pages', () => {
   test('begins with the oldest message and gives ten, with a link to the next', async () => {
     const queue = newQueue()
-    await post(queue, Array.from({ length: 12 }, (_, at) => at))
+    await post(
+      queue,
+      Array.from({ length: 12 }, (_, at) => at),
+    )
 
     const first = await read(queue)
     const second = await app.call('GET', first.json.links[0].href)
@@ -196,10 +216,24 @@ describe('reading pages', () => {
   test('refuses limits outside 1 to 20, words that are no booleans, and forged markers', async () => {
     const queue = newQueue()
     await post(queue, [1])
-    const markers = ['x', 'end', '1', '1-', '-1', '1-2-3', "1-1'", '9'.repeat(40), '1-1%00', '%F0%9F%98%80', '1.5-2']
+    const markers = [
+      'x',
+      'end',
+      '1',
+      '1-',
+      '-1',
+      '1-2-3',
+      "1-1'",
+      '9'.repeat(40),
+      '1-1%00',
+      '%F0%9F%98%80',
+      '1.5-2',
+    ]
     const bad = [
       ...['0', '21', '-1', 'x', '1.5', '1e1', '99999999999999999999'].map((limit) => `limit=${limit}`),
-      ...['echo=maybe', 'include_claimed=2', 'include_delayed=nein'],
+      'echo=maybe',
+      'include_claimed=2',
+      'include_delayed=nein',
       ...markers.map((marker) => `marker=${marker}`),
     ]
     for (const query of bad) expect((await read(queue, query)).status, query).toBe(400)
@@ -233,7 +267,18 @@ describe('looking messages up', () => {
     const found = await app.call('GET', href)
 
     expect(found.json).toEqual({ id: href.split('/').at(-1), href, ttl: 3600, age: 0, body: { a: 1 } })
-    for (const id of ['1', '0', 'x', '-1', '1e3', '9'.repeat(16), '9'.repeat(400), '%00', 'a%2Fb', '%F0%9F%98%80']) {
+    for (const id of [
+      '1',
+      '0',
+      'x',
+      '-1',
+      '1e3',
+      '9'.repeat(16),
+      '9'.repeat(400),
+      '%00',
+      'a%2Fb',
+      '%F0%9F%98%80',
+    ]) {
       expect((await app.call('GET', `${queue}/messages/${id}`)).status, id).toBe(404)
     }
   })
@@ -282,23 +327,30 @@ describe('the body of a message', () => {
     '""',
   ]
 
-  test.each(exact)('%s comes back to the letter, in pages, by id, in claims and when popped', async (body) => {
-    const queue = newQueue()
-    const sent = `{"messages": [ {"ttl": 60, "body" :  ${body} } , {"body":0,"body":${body}}]}`
-    const posted = await app.call('POST', `${queue}/messages`, { body: sent })
+  test.each(exact)(
+    '%s comes back to the letter, in pages, by id, in claims and when popped',
+    async (body) => {
+      const queue = newQueue()
+      const sent = `{"messages": [ {"ttl": 60, "body" :  ${body} } , {"body":0,"body":${body}}]}`
+      const posted = await app.call('POST', `${queue}/messages`, { body: sent })
 
-    const texts = [
-      (await read(queue)).text,
-      (await app.call('GET', posted.json.resources[0])).text,
-      (await app.call('GET', `${queue}/stats`)).text,
-      (await app.call('POST', `${queue}/claims?limit=1`)).text,
-      (await app.call('DELETE', `${queue}/messages?pop=1`)).text,
-    ]
-    for (const text of texts) expect(text).toContain(`"age":0,"body":${body}`)
-  })
+      const texts = [
+        (await read(queue)).text,
+        (await app.call('GET', posted.json.resources[0])).text,
+        (await app.call('GET', `${queue}/stats`)).text,
+        (await app.call('POST', `${queue}/claims?limit=1`)).text,
+        (await app.call('DELETE', `${queue}/messages?pop=1`)).text,
+      ]
+      for (const text of texts) expect(text).toContain(`"age":0,"body":${body}`)
+    },
+  )
 
   test('that is not UTF-8 is refused with 400', async () => {
-    const body = Buffer.concat([Buffer.from('{"messages":[{"body":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}]}')])
+    const body = Buffer.concat([
+      Buffer.from('{"messages":[{"body":"'),
+      Buffer.from([0xc3, 0x28]),
+      Buffer.from('"}]}'),
+    ])
     expect((await app.call('POST', `${newQueue()}/messages`, { body })).status).toBe(400)
   })
 
@@ -334,7 +386,9 @@ describe('projects', () => {
     const alike = ['a', 'a/b', 'p:a', 'h:a', 'a}', '{a', 'a%7D', long, 'é'.repeat(256), 'é'.repeat(255)]
     for (const project of alike) await post('/v2/queues/same', [project], { project })
     for (const project of alike) {
-      expect(bodiesOf(await app.call('GET', '/v2/queues/same/messages?echo=true', { project }))).toEqual([project])
+      expect(bodiesOf(await app.call('GET', '/v2/queues/same/messages?echo=true', { project }))).toEqual([
+        project,
+      ])
     }
   })
 })

@@ -49,7 +49,16 @@ describe('putting a queue', () => {
   })
 
   test('with anything but a JSON object is refused with 400 and creates nothing', async () => {
-    for (const body of ['[]', '1', 'null', '"a"', '{', '{"a":}', new Uint8Array([0x7b, 0xff, 0x7d]), '\ufeff{}']) {
+    for (const body of [
+      '[]',
+      '1',
+      'null',
+      '"a"',
+      '{',
+      '{"a":}',
+      new Uint8Array([0x7b, 0xff, 0x7d]),
+      '\ufeff{}',
+    ]) {
       expect((await app.call('PUT', '/v2/queues/refused', { body })).status, String(body)).toBe(400)
     }
     expect((await app.call('PUT', '/v2/queues/refused')).status).toBe(201)
@@ -85,7 +94,11 @@ describe('putting a queue', () => {
 
   test('with reserved keys at the ends of their ranges is accepted', async () => {
     await newQueue({ _max_messages_post_size: 1, _default_message_ttl: 60, _default_message_delay: 900 })
-    await newQueue({ _max_messages_post_size: 262_144, _default_message_ttl: 1_209_600, _default_message_delay: 0 })
+    await newQueue({
+      _max_messages_post_size: 262_144,
+      _default_message_ttl: 1_209_600,
+      _default_message_delay: 0,
+    })
     await newQueue({ _dead_letter_queue: 'd.e-f', _dead_letter_queue_messages_ttl: 60, _max_claim_count: 0 })
     await newQueue(DEFAULTS)
   })
@@ -173,7 +186,17 @@ describe('patching metadata', () => {
 
   test('that is malformed is refused with 400', async () => {
     const queue = await newQueue()
-    const paths = ['/metadata', '/a', '/metadata/a/b', 'metadata/a', '/metadata/', '/other/a', '', 5, '/metadata/~2']
+    const paths = [
+      '/metadata',
+      '/a',
+      '/metadata/a/b',
+      'metadata/a',
+      '/metadata/',
+      '/other/a',
+      '',
+      5,
+      '/metadata/~2',
+    ]
     const bad = [
       '{',
       { op: 'add', path: '/metadata/a', value: 1 },
@@ -211,7 +234,10 @@ describe('deleting a queue', () => {
     const queue = await newQueue({ a: 1 })
     await app.call('POST', `/v2/queues/${queue}/messages`, { body: { messages: [{ body: 1 }] } })
 
-    const answers = [await app.call('DELETE', `/v2/queues/${queue}`), await app.call('DELETE', `/v2/queues/${queue}`)]
+    const answers = [
+      await app.call('DELETE', `/v2/queues/${queue}`),
+      await app.call('DELETE', `/v2/queues/${queue}`),
+    ]
 
     expect(answers.map(({ status }) => status)).toEqual([204, 204])
     expect((await app.call('GET', `/v2/queues/${queue}`)).json).toEqual(DEFAULTS)
@@ -237,7 +263,9 @@ describe('listing queues', () => {
   const namesOf = ({ json }: Answer): string[] => json.queues.map(({ name }: { name: string }) => name)
 
   beforeAll(async () => {
-    await Promise.all(names.map((name) => app.call('PUT', `/v2/queues/${name}`, { project, body: { of: name } })))
+    await Promise.all(
+      names.map((name) => app.call('PUT', `/v2/queues/${name}`, { project, body: { of: name } })),
+    )
   })
 
   test('gives ten by name, with their places and a link to the next', async () => {
@@ -256,7 +284,9 @@ describe('listing queues', () => {
       const answer = await app.call('GET', next, { project })
       if (answer.json.links.length === 0) break
       found.push(...namesOf(answer))
-      expect(answer.json.queues.every(({ metadata }: { metadata: unknown }) => metadata !== undefined)).toBe(true)
+      expect(answer.json.queues.every(({ metadata }: { metadata: unknown }) => metadata !== undefined)).toBe(
+        true,
+      )
       next = answer.json.links[0].href
     }
     expect(found).toEqual(names)
@@ -283,7 +313,16 @@ describe('listing queues', () => {
   })
 
   test('refuses limits outside 1 to 20, words that are no booleans, and markers that are no names', async () => {
-    const bad = ['limit=0', 'limit=21', 'limit=-1', 'limit=x', 'limit=1.5', 'limit=1e1', 'detailed=maybe', 'marker=a%20b']
+    const bad = [
+      'limit=0',
+      'limit=21',
+      'limit=-1',
+      'limit=x',
+      'limit=1.5',
+      'limit=1e1',
+      'detailed=maybe',
+      'marker=a%20b',
+    ]
     for (const query of bad) expect((await list(`?${query}`)).status, query).toBe(400)
     expect((await list('?limit=20')).json.queues).toHaveLength(20)
   })

@@ -44,7 +44,8 @@ describe('deleting one message', () => {
     expect(await remove(href)).toBe(204)
     expect(await exists(href)).toBe(false)
     expect(await remove(href)).toBe(204)
-    for (const id of ['1', 'x', '%00', '9'.repeat(300)]) expect(await remove(href.replace(/[^/]+$/, id))).toBe(204)
+    for (const id of ['1', 'x', '%00', '9'.repeat(300)])
+      expect(await remove(href.replace(/[^/]+$/, id))).toBe(204)
   })
 
   test('that is claimed needs the claim: 403 without it', async () => {
@@ -134,7 +135,14 @@ describe('popping', () => {
     const popped = await app.call('DELETE', `${queue}/messages?pop=2`)
 
     expect([popped.status, bodiesOf(popped)]).toEqual([200, ['b', 'c']])
-    expect(Object.keys(popped.json.messages[0])).toEqual(['id', 'ttl', 'age', 'body', 'claim_id', 'claim_count'])
+    expect(Object.keys(popped.json.messages[0])).toEqual([
+      'id',
+      'ttl',
+      'age',
+      'body',
+      'claim_id',
+      'claim_count',
+    ])
     expect(popped.json.messages[0]).toMatchObject({ ttl: 3600, claim_id: null, claim_count: 1 })
     expect(bodiesOf(await app.call('GET', `${queue}/messages?echo=true`))).toEqual(['d'])
   })
@@ -146,7 +154,8 @@ describe('popping', () => {
 
   test('takes 1 to 20', async () => {
     const { queue } = await setup([1])
-    for (const pop of ['0', '21', '-1', 'x', '1.5']) expect(await remove(`${queue}/messages?pop=${pop}`), pop).toBe(400)
+    for (const pop of ['0', '21', '-1', 'x', '1.5'])
+      expect(await remove(`${queue}/messages?pop=${pop}`), pop).toBe(400)
   })
 
   test('by many at once gives each message to one of them', async () => {

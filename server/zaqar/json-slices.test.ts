@@ -2,13 +2,22 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findElements, findMember, findStart, nestingOf, type Slice } from './json-slices.ts'
 
-const cut = (text: string, slice: Slice | null): string | null =>
-  slice && text.slice(slice.from, slice.to)
+const cut = (text: string, slice: Slice | null): string | null => slice && text.slice(slice.from, slice.to)
 
-const member = (text: string, name: string): string | null => cut(text, findMember(text, findStart(text), name))
+const member = (text: string, name: string): string | null =>
+  cut(text, findMember(text, findStart(text), name))
 
 test('a value is found to the letter, whatever it is', () => {
-  const values = ['1e400', '9007199254740993', '-0.10', '"a\\"]}\\\\"', '[ ]', '{ "a" : [1,  2] }', 'null', '""']
+  const values = [
+    '1e400',
+    '9007199254740993',
+    '-0.10',
+    '"a\\"]}\\\\"',
+    '[ ]',
+    '{ "a" : [1,  2] }',
+    'null',
+    '""',
+  ]
   for (const value of values) {
     expect(member(` {"x":[{"body":0}], "body"\t:\n ${value} ,"y":1}`, 'body')).toBe(value)
     expect(member(`{"body":${value}}`, 'body')).toBe(value)

@@ -53,7 +53,7 @@ async function sleepAndTry<Value>(
   for (;;) {
     signal?.throwIfAborted()
     const { value, recheckMs } = await attempt()
-    const leftMs = endsAt - performance.now()
+    const leftMs = Math.ceil(endsAt - performance.now())
     if (value !== null || leftMs <= 0) return value
     const longest = watch === null ? RECHECK_UNWATCHED_MS : RECHECK_MS
     const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)

@@ -1,18 +1,11 @@
 // Plays conformance vectors (test/conformance/README.md) through a driver.
 
 import { randomUUID } from 'node:crypto'
-import { type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
+import { type Driver, ServerReplyError } from '../driver.ts'
 import { unitPrefix } from '../runtime/keys.ts'
-import { runCommand, START_US, setTestClock, withTestClock } from './test-clock.ts'
-import {
-  type Contract,
-  type ContractOperation,
-  decodeAnswer,
-  encodeArguments,
-  operationOf,
-  partsOf,
-  scriptOf,
-} from './vector-contract.ts'
+import { runOperation } from './run-operation.ts'
+import { runCommand, START_US, setTestClock } from './test-clock.ts'
+import { type Contract, partsOf } from './vector-contract.ts'
 import { argumentsOf, type Step, type Vector, type VectorFile } from './vector-file.ts'
 import { Bindings } from './vector-pattern.ts'
 import { toBytes, toValue, type Value } from './vector-value.ts'
@@ -84,31 +77,11 @@ class Play {
     return difference === null ? null : `${difference}; the whole: ${JSON.stringify(outcome.answer)}`
   }
 
-  async #call(step: Step, name: string, prefix: string, at: number): Promise<Outcome> {
-    const operation = operationOf(this.#contractAt(at), name)
+  #call(step: Step, name: string, prefix: string, at: number): Promise<Outcome> {
+    const { driver } = this.#place
     const given = this.#bindings.fillAll(argumentsOf(this.#file, name, step.with))
     const beside = step.beside === undefined ? '' : `${step.beside}-`
-    return settle(
-      this.#run(at, name, operation, {
-        keys: operation.keys.map(({ part }) => `${prefix}:${beside}${part}`),
-        args: encodeArguments(operation.arguments, given),
-      }),
-    )
-  }
-
-  async #run(
-    at: number,
-    name: string,
-    operation: ContractOperation,
-    { keys, args }: Pick<ScriptCall, 'keys' | 'args'>,
-  ): Promise<Value> {
-    const driver = withTestClock(this.#place.driver, this.#contractAt(at).clock ?? '')
-    const call = { script: scriptOf(name, operation), keys, args }
-    const reply = await driver.run({ ...call, send: 'hash' }).catch((error: unknown): Promise<Reply> => {
-      if (!(error instanceof ServerReplyError) || error.word !== 'NOSCRIPT') throw error
-      return driver.run({ ...call, send: 'source' })
-    })
-    return decodeAnswer(operation, reply)
+    return settle(runOperation(driver, this.#contractAt(at), name, `${prefix}:${beside}`, given))
   }
 
   #command(words: readonly unknown[], prefix: string): Promise<Outcome> {

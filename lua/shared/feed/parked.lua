@@ -2,12 +2,13 @@
 -- can have passed it. Its id, given at once, stays valid: `parked` leads from the id to the message
 -- ('<ttl_ms> <origin>\n<body>'), later to its position ('@<position>').
 
--- The parked message as an entry without a position.
+-- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
   local ttl_ms, origin, start = string.match(text, '^(%d+) (%S*)\n()')
   local life = tonumber(ttl_ms)
   return {
     id = id,
+    place = '',
     position = 0,
     ttl_ms = life,
     origin = origin,

@@ -11,19 +11,25 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
--- Writes what has changed.
+-- Writes the state if it has changed.
 local function save_feed(meta, feed)
-  local changed, count, was = {}, 0, feed.was
-  for at = 1, #FEED_NUMBERS do
-    local name = FEED_NUMBERS[at]
-    local number = feed[name]
-    if number ~= was[at] then
-      changed[count + 1] = name
-      changed[count + 2] = exact(number)
-      count = count + 2
-    end
-  end
-  if count > 0 then
-    redis.call('HSET', meta, unpack(changed))
+  local packed = struct.pack(
+    FEED_STATE,
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
   end
 end

@@ -1,0 +1,126 @@
+// The program as it runs: exit codes, output, signals.
+
+import { type ChildProcess, exec, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+
+let data: string
+beforeAll(() => {
+  data = mkdtempSync(join(tmpdir(), 'perilune-main-'))
+})
+afterAll(() => rmSync(data, { recursive: true, force: true, maxRetries: 5 }))
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url))
+
+interface Program {
+  readonly child: ChildProcess
+  readonly out: () => string
+  readonly err: () => string
+  readonly exit: Promise<number | null>
+}
+
+function run(environment: Record<string, string>): Program {
+  const env = { ...process.env, NODE_ENV: '', PORT: '0', PERILUNE_DATA: data, ...environment }
+  const child = spawn(process.execPath, ['--import', 'tsx', main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const exit = once(child, 'close').then(() => child.exitCode)
+  return { child, out: () => out, err: () => err, exit }
+}
+
+async function untilListening(program: Program): Promise<void> {
+  while (!/claims'|"listening"/.test(program.out()) && program.child.exitCode === null) await sleep(20)
+  expect(program.err()).toBe('')
+}
+
+/** Does what curl would do with the line, as a shell reads it: a machine may have no curl. */
+async function asCurl(line: string): Promise<string> {
+  const { stdout } = await promisify(exec)(`curl() { printf '%s\\n' "$@"; }; ${line}`)
+  const words = stdout.trimEnd().split('\n')
+  const after = (flag: string): string[] => words.filter((_, at) => words[at - 1] === flag)
+  const headers = Object.fromEntries(after('-H').map((header) => header.split(': ')))
+  const [method = 'GET'] = after('-X')
+  const body = after('-d').map((text) => ({ body: text }))[0]
+  const answer = await fetch(words.find((word) => word.startsWith('http')) ?? '', {
+    method,
+    headers,
+    ...body,
+  })
+  return `${answer.status} ${await answer.text()}`
+}
+
+function serverIsAlive(): boolean {
+  try {
+    const { pid } = JSON.parse(readFileSync(join(data, 'redis.json'), 'utf8'))
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('it says where it is and on what, its three lines do what they say, and Ctrl-C ends all of it with 0', async () => {
+  const program = run({})
+  await untilListening(program)
+  expect(program.out()).toMatch(/Perilune listens on http:\/\/127\.0\.0\.1:\d+\nEngine: .+\nDurability: .+\n/)
+  expect(serverIsAlive()).toBe(true)
+
+  const lines = program.out().match(/^ {2}curl .*$/gm) ?? []
+  const answers: string[] = []
+  for (const line of lines) answers.push(await asCurl(line))
+  expect(answers.map((answer) => answer.slice(0, 3))).toEqual(['201', '200', '201'])
+  for (const answer of answers.slice(1)) expect(answer).toContain('"body":{"text":"hello"}')
+
+  // npm passes on what the terminal has sent already.
+  program.child.kill('SIGINT')
+  program.child.kill('SIGINT')
+  expect(await program.exit).toBe(0)
+  expect(serverIsAlive()).toBe(false)
+})
+
+test('in production every line of the output is JSON, one a request, without bodies or headers', async () => {
+  const program = run({ NODE_ENV: 'production', REDIS_URL: `redis://127.0.0.1:${inject('redisPort')}` })
+  await untilListening(program)
+  const url = /http:\/\/[\d.:]+/.exec(program.out())?.[0] ?? ''
+  const before = program.out().split('\n').length
+  const headers = { 'Client-ID': '3381af92-2b9e-11e3-b191-71861300734c', 'X-Project-ID': 'log-test' }
+  await fetch(`${url}/v2/queues?name=a`, { headers })
+  program.child.kill('SIGTERM')
+
+  expect(await program.exit).toBe(0)
+  const lines = program
+    .out()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.slice(before - 1)).toMatchObject([
+    { method: 'GET', path: '/v2/queues', status: 200, level: 30 },
+  ])
+  expect(program.out()).not.toMatch(/3381af92|log-test/)
+})
+
+test('a service that cannot start says so in one line and exits with 1', async () => {
+  const refused = [{ PORT: '99999' }, { REDIS_URL: 'redis://:s3cr3t@127.0.0.1:1' }]
+  for (const environment of refused) {
+    const program = run(environment)
+    expect(await program.exit).toBe(1)
+    expect(program.err()).toMatch(/^perilune cannot start: [^\n]+\n$/)
+    expect(program.err() + program.out()).not.toContain('s3cr3t')
+  }
+})
+
+test('a wish to stop that comes while it starts is granted once it has started', async () => {
+  const program = run({})
+  while (!serverIsAlive() && program.child.exitCode === null) await sleep(5)
+  program.child.kill('SIGTERM')
+
+  expect(await program.exit).toBe(0)
+  expect(serverIsAlive()).toBe(false)
+})

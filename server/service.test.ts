@@ -1,0 +1,90 @@
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startProxy } from '../test/servers/proxy.ts'
+import { type RedisServer, startRedis } from '../test/servers/redis.ts'
+import { type Service, startService } from './service.ts'
+import { StartError } from './settings.ts'
+
+const HEADERS = { 'Client-ID': '3381af92-2b9e-11e3-b191-71861300734c', 'X-Project-ID': 'p' }
+const MESSAGE = JSON.stringify({ messages: [{ body: 1 }] })
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis({ args: ['--requirepass', 'secret'] })
+})
+afterAll(() => redis.stop())
+
+const start = (environment: Record<string, string>): Promise<Service> => {
+  const REDIS_URL = `redis://:secret@127.0.0.1:${redis.port}`
+  return startService({ REDIS_URL, PORT: '0', LOG_LEVEL: 'silent', ...environment }, () => undefined)
+}
+
+const post = (url: string): Promise<Response> =>
+  fetch(`${url}/v2/queues/q/messages`, { method: 'POST', headers: HEADERS, body: MESSAGE })
+
+async function failureOf(environment: Record<string, string>): Promise<string> {
+  const error: unknown = await start(environment).catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(StartError)
+  return error instanceof Error ? error.message : ''
+}
+
+test('a service serves from its start to its end', async () => {
+  const service = await start({})
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+  expect((await post(service.url)).status).toBe(201)
+
+  await Promise.all([service.close(), service.close()])
+
+  await expect(fetch(`${service.url}/livez`)).rejects.toThrow('fetch failed')
+})
+
+test('closing takes no more connections and lets requests under way finish', async () => {
+  const proxy = await startProxy(redis.port)
+  const service = await start({ REDIS_URL: `redis://:secret@127.0.0.1:${proxy.port}` })
+  await post(service.url)
+  proxy.delay(200)
+
+  const before = proxy.bytesToServer
+  const underWay = post(service.url)
+  while (proxy.bytesToServer === before) await new Promise(setImmediate)
+  const closing = service.close()
+  const refused = await post(service.url).then(
+    (answer) => answer.status,
+    () => 'refused',
+  )
+  const answer = await underWay
+  await closing
+
+  expect(answer.status).toBe(201)
+  expect([503, 'refused']).toContain(refused)
+  await proxy.stop()
+})
+
+test('a port that is taken is told in one line', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const address = taken.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+
+  const message = await failureOf({ PORT: String(port) })
+
+  expect(message).toBe(`port ${port} on 127.0.0.1 is taken: set PORT to another one`)
+  taken.close()
+})
+
+test('a host that is not ours is told in one line', async () => {
+  expect(await failureOf({ HOST: '192.0.2.1' })).toMatch(/^cannot listen on 192\.0\.2\.1 port 0: \w+$/)
+})
+
+test('a Redis that cannot be reached, and a wrong password, are told in one line without the password', async () => {
+  for (const place of ['s3cr3t@127.0.0.1:1', `s3cr3t@127.0.0.1:${redis.port}`]) {
+    const message = await failureOf({ REDIS_URL: `redis://:${place}` })
+    expect(message).not.toMatch(/s3cr3t|\n/)
+    expect(message).toContain(place.split('@')[1])
+  }
+})
+
+test('settings that make no sense stop the service before anything starts', async () => {
+  expect(await failureOf({ PORT: 'http' })).toMatch(/^PORT must be/)
+})

@@ -1,0 +1,176 @@
+// Random histories on real scripts and on the model, which must answer alike. A failure prints the seed
+// and the shortest history that shows it. PERILUNE_LONG=1 plays a hundred times as many.
+
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, expect, inject, test } from 'vitest'
+import { ioredis } from '../../src/drivers/ioredis.ts'
+import { runOperation } from '../../src/testing/run-operation.ts'
+import { START_US, setTestClock } from '../../src/testing/test-clock.ts'
+import type { Arguments } from '../../src/testing/vector-contract.ts'
+import { argumentsOf } from '../../src/testing/vector-file.ts'
+import { Bindings } from '../../src/testing/vector-pattern.ts'
+import type { Value } from '../../src/testing/vector-value.ts'
+import { readContract, readVectors } from '../conformance/files.ts'
+import { FeedModel, LEASE_MS, MAX_CLAIMS, type NewMessage, REMEMBER_MS } from './feed-model.ts'
+
+const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
+const driver = ioredis(client)
+const contract = readContract()
+const vectors = readVectors('feed')
+
+afterAll(async () => {
+  await driver.close()
+  client.disconnect()
+})
+
+type Step =
+  | { do: 'append'; messages: NewMessage[] }
+  | { do: 'read'; reader: number; limit: number; includeClaimed: boolean }
+  | { do: 'get' | 'claim' | 'extend' | 'settle'; at: number; graceMs: number }
+  | { do: 'release' | 'ack' | 'remove'; at: number; ids: number[]; evenClaimed: boolean }
+  | { do: 'advance'; ms: number }
+
+const life = fc.constantFrom(0, 1000, 3000, 3000, 8000)
+const message = fc.record({
+  body: fc.constantFrom('a', 'bb', 'ccc'),
+  expire_ms: life,
+  delay_ms: fc.constantFrom(0, 0, 0, 1000, 2500),
+  key: fc.constantFrom('', '', '', 'k', 'l'),
+})
+const at = fc.nat(9)
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    do: fc.constant('append' as const),
+    messages: fc.array(message, { minLength: 1, maxLength: 3 }),
+  }),
+  fc.record({
+    do: fc.constant('read' as const),
+    reader: fc.nat(1),
+    limit: fc.integer({ min: 1, max: 4 }),
+    includeClaimed: fc.boolean(),
+  }),
+  fc.record({
+    do: fc.constantFrom(
+      'get' as const,
+      'claim' as const,
+      'claim' as const,
+      'extend' as const,
+      'settle' as const,
+    ),
+    at,
+    graceMs: fc.constantFrom(0, 2000),
+  }),
+  fc.record({
+    do: fc.constantFrom('release' as const, 'ack' as const, 'remove' as const),
+    at,
+    ids: fc.uniqueArray(at, { maxLength: 3 }),
+    evenClaimed: fc.boolean(),
+  }),
+  fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 500, 1000, 2500, 5000, 11_000) }),
+)
+
+/** One history: what the feed and the model have been told, and what they gave out. */
+class History {
+  readonly #prefix = `conformance:{feed:${randomUUID()}}`
+  readonly #model = new FeedModel(START_US)
+  readonly #bindings = new Bindings()
+  readonly #markers: [string, string] = ['', '']
+  readonly #ids: number[] = []
+  readonly #tokens: number[] = [1]
+
+  async play(steps: readonly Step[]): Promise<void> {
+    await this.#advance(0)
+    for (const each of steps) await this.#step(each)
+    await this.#settleAndInspect()
+    await this.#expectSame('clear', {}, ['cleared', '*'])
+  }
+
+  async #step(each: Step): Promise<void> {
+    if (each.do === 'advance') return this.#advance(each.ms)
+    if (each.do === 'append') return this.#append(each.messages)
+    if (each.do === 'read') return this.#read(each.reader, each.limit, each.includeClaimed)
+    if (each.do === 'settle') return this.#settleAndInspect()
+    if ('ids' in each) return this.#give(each.do, each.at, each.ids, each.evenClaimed)
+    return this.#take(each.do, each.at, each.graceMs)
+  }
+
+  async #advance(ms: number): Promise<void> {
+    this.#model.nowUs += ms * 1000
+    await setTestClock(driver, this.#prefix, this.#model.nowUs)
+  }
+
+  async #append(messages: NewMessage[]): Promise<void> {
+    const expected = this.#model.append(messages)
+    const [, , first] = await this.#expectSame('append', { messages, remember_ms: REMEMBER_MS }, expected)
+    this.#ids.push(...messages.map((_, place) => Number(first) + place))
+  }
+
+  async #read(reader: number, limit: number, includeClaimed: boolean): Promise<void> {
+    const after = this.#markers[reader] ?? ''
+    const messages = this.#model.read(Number(after.split('-')[1] ?? 0), limit, includeClaimed)
+    const page = ['page', '*', '*', '*', false, false, '*', '*', '*', messages]
+    const answer = await this.#expectSame('read', { after, limit, include_claimed: includeClaimed }, page)
+    // A feed that has not begun has epoch 0: its marker stays good.
+    this.#markers[reader] = String(answer[2])
+  }
+
+  async #settleAndInspect(): Promise<void> {
+    await this.#expectSame('settle', {}, this.#model.settle())
+    await this.#expectSame('inspect', {}, this.#model.inspect())
+  }
+
+  async #take(what: 'get' | 'claim' | 'extend', place: number, graceMs: number): Promise<void> {
+    if (what === 'get') {
+      const ids = this.#ids.slice(-5)
+      await this.#expectSame('get', { ids }, this.#model.get(ids))
+    } else if (what === 'extend') {
+      const token = this.#tokenAt(place)
+      const args = { token, lease_ms: LEASE_MS, grace_ms: graceMs }
+      await this.#expectSame('extend', args, this.#model.extend(token, graceMs))
+    } else await this.#claim(1 + (place % 4), graceMs)
+  }
+
+  async #claim(limit: number, graceMs: number): Promise<void> {
+    const args = { limit, lease_ms: LEASE_MS, grace_ms: graceMs, max_claims: MAX_CLAIMS }
+    const [word, , token] = await this.#expectSame('claim', args, this.#model.claim(limit, graceMs))
+    if (word === 'claimed') this.#tokens.push(Number(token))
+  }
+
+  async #give(
+    what: 'release' | 'ack' | 'remove',
+    place: number,
+    places: readonly number[],
+    evenClaimed: boolean,
+  ): Promise<void> {
+    const ids = [...new Set(places.map((back) => this.#ids.at(-1 - back) ?? 1))]
+    const token = this.#tokenAt(place)
+    // What has expired and not been swept away yet may still be told of by its id.
+    if (ids.length > 0) await this.#expectSame('settle', {}, this.#model.settle())
+    if (what === 'release') await this.#expectSame(what, { token, ids }, this.#model.release(token, ids))
+    if (what === 'ack') await this.#expectSame(what, { token, ids }, this.#model.ack(token, ids))
+    if (what === 'remove')
+      await this.#expectSame(what, { ids, even_claimed: evenClaimed }, this.#model.remove(ids, evenClaimed))
+  }
+
+  /** The newest tokens first. */
+  #tokenAt(place: number): number {
+    return this.#tokens.at(-1 - (place % this.#tokens.length)) ?? 1
+  }
+
+  async #expectSame(name: string, args: Arguments, expected: readonly unknown[]): Promise<Value[]> {
+    const operation = `feed/${name}`
+    const all = argumentsOf(vectors, operation, args)
+    const answer = await runOperation(driver, contract, operation, `${this.#prefix}:`, all)
+    expect(this.#bindings.mismatch(expected, answer), `${operation} ${JSON.stringify(args)}`).toBe(null)
+    return answer
+  }
+}
+
+test('a feed answers every history as the model does', { timeout: 600_000 }, async () => {
+  const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
+  const property = fc.asyncProperty(history, (steps) => new History().play(steps))
+
+  await fc.assert(property, { numRuns: process.env['PERILUNE_LONG'] === '1' ? 10_000 : 100 })
+})
