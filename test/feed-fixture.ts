@@ -32,8 +32,6 @@ export async function setup<Body = unknown>(
     await redis.close()
     client.disconnect()
   })
-  // So that a call is one script run, whatever else the server has forgotten.
-  await redis.preload()
   const name = randomUUID()
   let us = START_US
   const move = (): Promise<void> => setTestClock(plain, `feed-test:{feed:${name}}`, us)
@@ -47,7 +45,8 @@ export async function setup<Body = unknown>(
 
 function counting(driver: Driver, calls: string[]): Driver {
   const run: Driver['run'] = (call) => {
-    calls.push(call.script.name)
+    // The source goes to a server that has forgotten the script: the same call once more.
+    if (call.send === 'hash') calls.push(call.script.name)
     return driver.run(call)
   }
   return Object.assign(Object.create(driver) as Driver, {
