@@ -44,7 +44,8 @@ local expires_at_ms = now_ms + lease_ms
 redis.call('ZREM', leases, token)
 redis.call('ZADD', leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }
-for _, entry in ipairs(prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)) do
+local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
+for _, entry in ipairs(prolonged) do
   records[#records + 1] = entry.place
   records[#records + 1] = format_work(entry)
 end

@@ -63,7 +63,7 @@ export class Queues {
 
   async #bury(feed: Feed<string>, target: Place): Promise<void> {
     const moved = await feed.moveDeadLetters(this.feed(target))
-    if (moved > 100) await this.registry.register(target, {})
+    if (moved > 0) await this.registry.register(target, {})
   }
 }
 

@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '9328426a4821c3a91b506bdfe38c8993138d7fb0',
+    sha1: '4f9f6aa70f16dc36f58811b186e3f092f4bab6da',
     reads: false,
     bytes: false,
     source: `--[[
@@ -132,7 +132,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -142,8 +141,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -163,7 +164,7 @@ end
 -- Writes the state if it has changed.
 local function save_feed(meta, feed)
   local packed = struct.pack(
-    FEED_STATE,
+    '>ddddddddddddd',
     feed.epoch,
     feed.last,
     feed.front,
@@ -478,14 +479,14 @@ return { 'acked', #done, refused }
     [29, 'lua/shared/clock.lua', 1],
     [35, 'lua/shared/calls.lua', 1],
     [76, 'lua/shared/feed/meta.lua', 1],
-    [107, 'lua/shared/feed/save.lua', 1],
-    [142, 'lua/shared/feed/entry.lua', 1],
-    [215, 'lua/shared/feed/work.lua', 1],
-    [265, 'lua/shared/feed/remove.lua', 1],
-    [291, 'lua/shared/feed/leases.lua', 1],
-    [307, 'lua/shared/feed/places.lua', 1],
-    [332, 'lua/shared/feed/keep-alive.lua', 1],
-    [368, 'lua/feed/ack.lua', 35],
+    [108, 'lua/shared/feed/save.lua', 1],
+    [143, 'lua/shared/feed/entry.lua', 1],
+    [216, 'lua/shared/feed/work.lua', 1],
+    [266, 'lua/shared/feed/remove.lua', 1],
+    [292, 'lua/shared/feed/leases.lua', 1],
+    [308, 'lua/shared/feed/places.lua', 1],
+    [333, 'lua/shared/feed/keep-alive.lua', 1],
+    [369, 'lua/feed/ack.lua', 35],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -537,7 +538,7 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: '903809bfe378c273b7067707363b6ff012dbf278',
+    sha1: '8684d898efacfafc2ac9559796d34de4338312a5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -576,7 +577,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -586,8 +586,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -642,8 +644,8 @@ return { 'advanced', format_marker(feed.epoch, position) }
     [1, 'lua/feed/advance.lua', 1],
     [16, 'lua/shared/exact.lua', 1],
     [21, 'lua/shared/feed/meta.lua', 1],
-    [52, 'lua/shared/feed/marker.lua', 1],
-    [74, 'lua/feed/advance.lua', 19],
+    [53, 'lua/shared/feed/marker.lua', 1],
+    [75, 'lua/feed/advance.lua', 19],
   ],
   encode(args) {
     return [
@@ -713,7 +715,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'e82ab05e680b03a7e6e6793aace2b85694687c4a',
+    sha1: '0322f8bc4feb87f9e377f7f43755f8469a3bfa11',
     reads: false,
     bytes: false,
     source: `--[[
@@ -831,7 +833,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -841,8 +842,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -862,7 +865,7 @@ end
 -- Writes the state if it has changed.
 local function save_feed(meta, feed)
   local packed = struct.pack(
-    FEED_STATE,
+    '>ddddddddddddd',
     feed.epoch,
     feed.last,
     feed.front,
@@ -1371,19 +1374,19 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [47, 'lua/shared/calls.lua', 1],
     [88, 'lua/shared/wake.lua', 1],
     [100, 'lua/shared/feed/meta.lua', 1],
-    [131, 'lua/shared/feed/save.lua', 1],
-    [166, 'lua/shared/feed/entry.lua', 1],
-    [239, 'lua/shared/feed/add-entry.lua', 1],
-    [243, 'lua/shared/feed/remove.lua', 1],
-    [269, 'lua/shared/feed/expiry.lua', 1],
-    [365, 'lua/shared/feed/park.lua', 1],
-    [383, 'lua/shared/feed/show-due.lua', 1],
-    [384, 'lua/shared/feed/parked.lua', 1],
-    [403, 'lua/shared/feed/show-due.lua', 3],
-    [445, 'lua/shared/feed/once.lua', 1],
-    [468, 'lua/shared/feed/retention.lua', 1],
-    [521, 'lua/shared/feed/keep-alive.lua', 1],
-    [557, 'lua/feed/append.lua', 51],
+    [132, 'lua/shared/feed/save.lua', 1],
+    [167, 'lua/shared/feed/entry.lua', 1],
+    [240, 'lua/shared/feed/add-entry.lua', 1],
+    [244, 'lua/shared/feed/remove.lua', 1],
+    [270, 'lua/shared/feed/expiry.lua', 1],
+    [366, 'lua/shared/feed/park.lua', 1],
+    [384, 'lua/shared/feed/show-due.lua', 1],
+    [385, 'lua/shared/feed/parked.lua', 1],
+    [404, 'lua/shared/feed/show-due.lua', 3],
+    [446, 'lua/shared/feed/once.lua', 1],
+    [469, 'lua/shared/feed/retention.lua', 1],
+    [522, 'lua/shared/feed/keep-alive.lua', 1],
+    [558, 'lua/feed/append.lua', 51],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.messages.length * 4)
@@ -1467,7 +1470,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '4eef86a733dc213731899a7bb36168ae88ae9b3a',
+    sha1: 'fec74d8778ef0db8f603f0931be8b13f70a7b86c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1588,7 +1591,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -1598,8 +1600,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -1619,7 +1623,7 @@ end
 -- Writes the state if it has changed.
 local function save_feed(meta, feed)
   local packed = struct.pack(
-    FEED_STATE,
+    '>ddddddddddddd',
     feed.epoch,
     feed.last,
     feed.front,
@@ -2237,25 +2241,25 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [50, 'lua/shared/calls.lua', 1],
     [91, 'lua/shared/wake.lua', 1],
     [103, 'lua/shared/feed/meta.lua', 1],
-    [134, 'lua/shared/feed/save.lua', 1],
-    [169, 'lua/shared/feed/entry.lua', 1],
-    [242, 'lua/shared/feed/add-entry.lua', 1],
-    [246, 'lua/shared/feed/work.lua', 1],
-    [296, 'lua/shared/feed/remove.lua', 1],
-    [322, 'lua/shared/feed/expiry.lua', 1],
-    [418, 'lua/shared/feed/show-due.lua', 1],
-    [419, 'lua/shared/feed/parked.lua', 1],
-    [438, 'lua/shared/feed/show-due.lua', 3],
-    [480, 'lua/shared/feed/leases.lua', 1],
-    [496, 'lua/shared/feed/claimed-entries.lua', 1],
-    [505, 'lua/shared/feed/lapse.lua', 1],
-    [539, 'lua/shared/feed/free.lua', 1],
-    [592, 'lua/shared/feed/open-claim.lua', 1],
-    [608, 'lua/shared/feed/bury.lua', 1],
-    [621, 'lua/shared/feed/prolong.lua', 1],
-    [641, 'lua/shared/feed/recheck.lua', 1],
-    [651, 'lua/shared/feed/keep-alive.lua', 1],
-    [687, 'lua/feed/claim.lua', 60],
+    [135, 'lua/shared/feed/save.lua', 1],
+    [170, 'lua/shared/feed/entry.lua', 1],
+    [243, 'lua/shared/feed/add-entry.lua', 1],
+    [247, 'lua/shared/feed/work.lua', 1],
+    [297, 'lua/shared/feed/remove.lua', 1],
+    [323, 'lua/shared/feed/expiry.lua', 1],
+    [419, 'lua/shared/feed/show-due.lua', 1],
+    [420, 'lua/shared/feed/parked.lua', 1],
+    [439, 'lua/shared/feed/show-due.lua', 3],
+    [481, 'lua/shared/feed/leases.lua', 1],
+    [497, 'lua/shared/feed/claimed-entries.lua', 1],
+    [506, 'lua/shared/feed/lapse.lua', 1],
+    [540, 'lua/shared/feed/free.lua', 1],
+    [593, 'lua/shared/feed/open-claim.lua', 1],
+    [609, 'lua/shared/feed/bury.lua', 1],
+    [622, 'lua/shared/feed/prolong.lua', 1],
+    [642, 'lua/shared/feed/recheck.lua', 1],
+    [652, 'lua/shared/feed/keep-alive.lua', 1],
+    [688, 'lua/feed/claim.lua', 60],
   ],
   encode(args) {
     return [
@@ -2324,7 +2328,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: 'da4264b59b48ad3c90e59ec35e2c666380db0367',
+    sha1: '1c8f1c8c8bc12e96098e73b0e5ed99474ab2b0bb',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2365,7 +2369,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -2375,8 +2378,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -2557,11 +2562,11 @@ return {
     [1, 'lua/feed/claimed.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
-    [54, 'lua/shared/feed/entry.lua', 1],
-    [127, 'lua/shared/feed/work.lua', 1],
-    [177, 'lua/shared/feed/leases.lua', 1],
-    [193, 'lua/shared/feed/claimed-entries.lua', 1],
-    [202, 'lua/feed/claimed.lua', 23],
+    [55, 'lua/shared/feed/entry.lua', 1],
+    [128, 'lua/shared/feed/work.lua', 1],
+    [178, 'lua/shared/feed/leases.lua', 1],
+    [194, 'lua/shared/feed/claimed-entries.lua', 1],
+    [203, 'lua/feed/claimed.lua', 23],
   ],
   encode(args) {
     return [
@@ -2743,7 +2748,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '65a733d0ae32d1c64074abc44305f61ad3b6fc7b',
+    sha1: '1bd72c7f44f919c53654242cc0715dd80d2b5f65',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2797,7 +2802,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -2807,8 +2811,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -2828,7 +2834,7 @@ end
 -- Writes the state if it has changed.
 local function save_feed(meta, feed)
   local packed = struct.pack(
-    FEED_STATE,
+    '>ddddddddddddd',
     feed.epoch,
     feed.last,
     feed.front,
@@ -2983,7 +2989,8 @@ local expires_at_ms = now_ms + lease_ms
 redis.call('ZREM', leases, token)
 redis.call('ZADD', leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }
-for _, entry in ipairs(prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)) do
+local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
+for _, entry in ipairs(prolonged) do
   records[#records + 1] = entry.place
   records[#records + 1] = format_work(entry)
 end
@@ -3007,12 +3014,12 @@ return { 'extended', expires_at_ms }
     [25, 'lua/shared/exact.lua', 1],
     [30, 'lua/shared/clock.lua', 1],
     [36, 'lua/shared/feed/meta.lua', 1],
-    [67, 'lua/shared/feed/save.lua', 1],
-    [102, 'lua/shared/feed/work.lua', 1],
-    [152, 'lua/shared/feed/leases.lua', 1],
-    [168, 'lua/shared/feed/prolong.lua', 1],
-    [188, 'lua/shared/feed/keep-alive.lua', 1],
-    [224, 'lua/feed/extend.lua', 33],
+    [68, 'lua/shared/feed/save.lua', 1],
+    [103, 'lua/shared/feed/work.lua', 1],
+    [153, 'lua/shared/feed/leases.lua', 1],
+    [169, 'lua/shared/feed/prolong.lua', 1],
+    [189, 'lua/shared/feed/keep-alive.lua', 1],
+    [225, 'lua/feed/extend.lua', 33],
   ],
   encode(args) {
     return [
@@ -3055,7 +3062,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: '9d01171b0c19148117c6a52a4338ad05af0ac9a8',
+    sha1: '721c5f8822bcac6fee9dae8bd4bcf3f8dcecc543',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3086,7 +3093,6 @@ local name = ARGV[1] -- text: the subscriber
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -3096,8 +3102,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -3117,7 +3125,7 @@ return { 'absent' }
   lines: [
     [1, 'lua/feed/forget.lua', 1],
     [13, 'lua/shared/feed/meta.lua', 1],
-    [44, 'lua/feed/forget.lua', 14],
+    [45, 'lua/feed/forget.lua', 14],
   ],
   encode(args) {
     return [
@@ -3164,7 +3172,7 @@ function readMessagesOfGetFound(part: Reply | undefined): ({ readonly position: 
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: '70a4b958e2a12627a70b2429c15a5efc051e09f4',
+    sha1: '0c223fc91181a71888cc958be2aa7f0202d4a8db',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3204,7 +3212,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -3214,8 +3221,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -3414,11 +3423,11 @@ return { 'found', feed.epoch, now_ms, tell_messages(alive) }
     [1, 'lua/feed/get.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/feed/meta.lua', 1],
-    [53, 'lua/shared/feed/entry.lua', 1],
-    [126, 'lua/shared/feed/work.lua', 1],
-    [176, 'lua/shared/feed/parked.lua', 1],
-    [195, 'lua/shared/feed/places.lua', 1],
-    [220, 'lua/feed/get.lua', 22],
+    [54, 'lua/shared/feed/entry.lua', 1],
+    [127, 'lua/shared/feed/work.lua', 1],
+    [177, 'lua/shared/feed/parked.lua', 1],
+    [196, 'lua/shared/feed/places.lua', 1],
+    [221, 'lua/feed/get.lua', 22],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -3479,7 +3488,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: 'e2bd0b9e2170f8d50fb7eea6ea519b88b56e55ac',
+    sha1: '45605210c6931c92392d3e62e7c5b5a794d36d7b',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3525,7 +3534,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -3535,8 +3543,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -3747,11 +3757,11 @@ return {
     [1, 'lua/feed/inspect.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/feed/meta.lua', 1],
-    [59, 'lua/shared/feed/entry.lua', 1],
-    [132, 'lua/shared/feed/work.lua', 1],
-    [182, 'lua/shared/feed/leases.lua', 1],
-    [198, 'lua/shared/feed/due.lua', 1],
-    [205, 'lua/feed/inspect.lua', 28],
+    [60, 'lua/shared/feed/entry.lua', 1],
+    [133, 'lua/shared/feed/work.lua', 1],
+    [183, 'lua/shared/feed/leases.lua', 1],
+    [199, 'lua/shared/feed/due.lua', 1],
+    [206, 'lua/feed/inspect.lua', 28],
   ],
   encode(args) {
     return [
@@ -3820,7 +3830,7 @@ function readMessagesOfReadPage(part: Reply | undefined): ({ readonly position: 
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: '55583e96f50927accbbd5dff07eba33d4fa270ec',
+    sha1: 'ccb4fe48373fd69ae67a205632e073b1571dc9de',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3876,7 +3886,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -3886,8 +3895,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -4229,14 +4240,14 @@ return {
     [27, 'lua/shared/exact.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/feed/meta.lua', 1],
-    [69, 'lua/shared/feed/entry.lua', 1],
-    [142, 'lua/shared/feed/work.lua', 1],
-    [192, 'lua/shared/feed/parked.lua', 1],
-    [211, 'lua/shared/feed/leases.lua', 1],
-    [227, 'lua/shared/feed/marker.lua', 1],
-    [249, 'lua/shared/feed/start.lua', 1],
-    [274, 'lua/shared/feed/reading.lua', 1],
-    [354, 'lua/feed/read.lua', 37],
+    [70, 'lua/shared/feed/entry.lua', 1],
+    [143, 'lua/shared/feed/work.lua', 1],
+    [193, 'lua/shared/feed/parked.lua', 1],
+    [212, 'lua/shared/feed/leases.lua', 1],
+    [228, 'lua/shared/feed/marker.lua', 1],
+    [250, 'lua/shared/feed/start.lua', 1],
+    [275, 'lua/shared/feed/reading.lua', 1],
+    [355, 'lua/feed/read.lua', 37],
   ],
   encode(args) {
     return [
@@ -4298,7 +4309,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '940d52861378954ffd6edb9161d34fde73e69585',
+    sha1: '2a1377c306e0322002d48289a0a32268a799eade',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4398,7 +4409,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -4408,8 +4418,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -4570,11 +4582,11 @@ return { 'released', #places }
     [29, 'lua/shared/calls.lua', 1],
     [70, 'lua/shared/wake.lua', 1],
     [82, 'lua/shared/feed/meta.lua', 1],
-    [113, 'lua/shared/feed/leases.lua', 1],
-    [129, 'lua/shared/feed/lapse.lua', 1],
-    [163, 'lua/shared/feed/places.lua', 1],
-    [188, 'lua/shared/feed/keep-alive.lua', 1],
-    [224, 'lua/feed/release.lua', 31],
+    [114, 'lua/shared/feed/leases.lua', 1],
+    [130, 'lua/shared/feed/lapse.lua', 1],
+    [164, 'lua/shared/feed/places.lua', 1],
+    [189, 'lua/shared/feed/keep-alive.lua', 1],
+    [225, 'lua/feed/release.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.ids.length)
@@ -4636,7 +4648,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '17341c104fe80ad94d186e676b460c67570f2cf4',
+    sha1: 'ff12c0b998598dd9bca6555e4a7d55f0151e3579',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4729,7 +4741,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -4739,8 +4750,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -4760,7 +4773,7 @@ end
 -- Writes the state if it has changed.
 local function save_feed(meta, feed)
   local packed = struct.pack(
-    FEED_STATE,
+    '>ddddddddddddd',
     feed.epoch,
     feed.last,
     feed.front,
@@ -5060,14 +5073,14 @@ return { 'removed', count, held }
     [28, 'lua/shared/clock.lua', 1],
     [34, 'lua/shared/calls.lua', 1],
     [75, 'lua/shared/feed/meta.lua', 1],
-    [106, 'lua/shared/feed/save.lua', 1],
-    [141, 'lua/shared/feed/entry.lua', 1],
-    [214, 'lua/shared/feed/work.lua', 1],
-    [264, 'lua/shared/feed/remove.lua', 1],
-    [290, 'lua/shared/feed/leases.lua', 1],
-    [306, 'lua/shared/feed/places.lua', 1],
-    [331, 'lua/shared/feed/keep-alive.lua', 1],
-    [367, 'lua/feed/remove.lua', 34],
+    [107, 'lua/shared/feed/save.lua', 1],
+    [142, 'lua/shared/feed/entry.lua', 1],
+    [215, 'lua/shared/feed/work.lua', 1],
+    [265, 'lua/shared/feed/remove.lua', 1],
+    [291, 'lua/shared/feed/leases.lua', 1],
+    [307, 'lua/shared/feed/places.lua', 1],
+    [332, 'lua/shared/feed/keep-alive.lua', 1],
+    [368, 'lua/feed/remove.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -5114,7 +5127,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '2909741367d768dbf3c63c7d9da5f5fce41de40f',
+    sha1: 'dfdb4b011e00dbfec1f5020daa0900d32646cd73',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5176,7 +5189,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -5186,8 +5198,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -5207,7 +5221,7 @@ end
 -- Writes the state if it has changed.
 local function save_feed(meta, feed)
   local packed = struct.pack(
-    FEED_STATE,
+    '>ddddddddddddd',
     feed.epoch,
     feed.last,
     feed.front,
@@ -5658,20 +5672,20 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/wake.lua', 1],
     [44, 'lua/shared/feed/meta.lua', 1],
-    [75, 'lua/shared/feed/save.lua', 1],
-    [110, 'lua/shared/feed/entry.lua', 1],
-    [183, 'lua/shared/feed/add-entry.lua', 1],
-    [187, 'lua/shared/feed/work.lua', 1],
-    [237, 'lua/shared/feed/remove.lua', 1],
-    [263, 'lua/shared/feed/expiry.lua', 1],
-    [359, 'lua/shared/feed/show-due.lua', 1],
-    [360, 'lua/shared/feed/parked.lua', 1],
-    [379, 'lua/shared/feed/show-due.lua', 3],
-    [421, 'lua/shared/feed/leases.lua', 1],
-    [437, 'lua/shared/feed/lapse.lua', 1],
-    [471, 'lua/shared/feed/keep-alive.lua', 1],
-    [507, 'lua/shared/feed/due.lua', 1],
-    [514, 'lua/feed/settle.lua', 36],
+    [76, 'lua/shared/feed/save.lua', 1],
+    [111, 'lua/shared/feed/entry.lua', 1],
+    [184, 'lua/shared/feed/add-entry.lua', 1],
+    [188, 'lua/shared/feed/work.lua', 1],
+    [238, 'lua/shared/feed/remove.lua', 1],
+    [264, 'lua/shared/feed/expiry.lua', 1],
+    [360, 'lua/shared/feed/show-due.lua', 1],
+    [361, 'lua/shared/feed/parked.lua', 1],
+    [380, 'lua/shared/feed/show-due.lua', 3],
+    [422, 'lua/shared/feed/leases.lua', 1],
+    [438, 'lua/shared/feed/lapse.lua', 1],
+    [472, 'lua/shared/feed/keep-alive.lua', 1],
+    [508, 'lua/shared/feed/due.lua', 1],
+    [515, 'lua/feed/settle.lua', 36],
   ],
   encode(args) {
     return [
@@ -5716,7 +5730,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: '3ecf3e658696b39b4f8d968e95519ecf06415c61',
+    sha1: '065da61c69c20d36059445049b462f6bc539140b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5771,7 +5785,6 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -5781,8 +5794,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end
@@ -5802,7 +5817,7 @@ end
 -- Writes the state if it has changed.
 local function save_feed(meta, feed)
   local packed = struct.pack(
-    FEED_STATE,
+    '>ddddddddddddd',
     feed.epoch,
     feed.last,
     feed.front,
@@ -5944,11 +5959,11 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
     [26, 'lua/shared/exact.lua', 1],
     [31, 'lua/shared/clock.lua', 1],
     [37, 'lua/shared/feed/meta.lua', 1],
-    [68, 'lua/shared/feed/save.lua', 1],
-    [103, 'lua/shared/feed/marker.lua', 1],
-    [125, 'lua/shared/feed/start.lua', 1],
-    [150, 'lua/shared/feed/keep-alive.lua', 1],
-    [186, 'lua/feed/subscribe.lua', 33],
+    [69, 'lua/shared/feed/save.lua', 1],
+    [104, 'lua/shared/feed/marker.lua', 1],
+    [126, 'lua/shared/feed/start.lua', 1],
+    [151, 'lua/shared/feed/keep-alive.lua', 1],
+    [187, 'lua/feed/subscribe.lua', 33],
   ],
   encode(args) {
     return [

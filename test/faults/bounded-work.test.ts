@@ -5,9 +5,10 @@ import { Redis } from 'ioredis'
 import { type Feed, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, onTestFinished, test } from 'vitest'
+import { LONG, tell } from '../proof.ts'
 import { startRedis } from '../servers/redis.ts'
 
-const LARGE = process.env['PERILUNE_LONG'] === '1' ? 1_000_000 : 100_000
+const LARGE = LONG ? 1_000_000 : 100_000
 
 interface Setup {
   client: Redis
@@ -76,6 +77,7 @@ test(`calls cost the same commands at 1,000 and at ${LARGE} messages`, { timeout
     const many = await commandsOf(client, () => call(large))
     const total = Object.values(many).reduce((sum, count) => sum + count, 0)
 
+    tell(`${what}: ${total} commands at ${LARGE} messages`)
     expect(many, what).toEqual(few)
     expect(total, what).toBeLessThanOrEqual(most)
   }

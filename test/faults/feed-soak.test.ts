@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { LONG, SEED, tell } from '../proof.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { soakFeed } from '../soak/feed-soak.ts'
-
-const LONG = process.env['PERILUNE_LONG'] === '1'
-const SEED = Number(process.env['PERILUNE_SEED'] ?? 20_261_120)
 
 async function setup(options: Parameters<typeof startRedis>[0] = {}): Promise<RedisServer> {
   const server = await startRedis(options)
@@ -19,7 +17,7 @@ describe('16 producers and 4 observers in 4 processes', { timeout: 120_000 }, ()
 
     const verdict = await soakFeed({ port: server.port, forMs: LONG ? 20_000 : 4000, seed: SEED })
 
-    console.log(`soak, seed ${SEED}: ${JSON.stringify(verdict)}`)
+    tell(`soak, seed ${SEED}: ${JSON.stringify(verdict)}`)
     expect(verdict.faults).toEqual([])
     expect(verdict.acked).toBeGreaterThan(1000)
     expect(verdict.unknown).toBe(0)
@@ -43,7 +41,7 @@ describe('16 producers and 4 observers in 4 processes', { timeout: 120_000 }, ()
       },
     })
 
-    console.log(`script flush, seed ${SEED + 1}: ${flushes} flushes, ${JSON.stringify(verdict)}`)
+    tell(`script flush, seed ${SEED + 1}: ${flushes} flushes, ${JSON.stringify(verdict)}`)
     expect(verdict.faults).toEqual([])
     expect(verdict.unknown).toBe(0)
     expect(flushes).toBeGreaterThan(3)
@@ -67,7 +65,7 @@ describe('16 producers and 4 observers in 4 processes', { timeout: 120_000 }, ()
       },
     })
 
-    console.log(`kill -9, seed ${SEED + 2}: ${kills} kills, ${JSON.stringify(verdict)}`)
+    tell(`kill -9, seed ${SEED + 2}: ${kills} kills, ${JSON.stringify(verdict)}`)
     expect(verdict.faults).toEqual([])
     expect(kills).toBeGreaterThan(1)
   })

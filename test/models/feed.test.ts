@@ -79,6 +79,7 @@ class History {
   readonly #markers: [string, string] = ['', '']
   readonly #ids: number[] = []
   readonly #tokens: number[] = [1]
+  #calls = 1
 
   async play(steps: readonly Step[]): Promise<void> {
     await this.#advance(0)
@@ -160,8 +161,21 @@ class History {
   }
 
   async #expectSame(name: string, args: Arguments, expected: readonly unknown[]): Promise<Value[]> {
+    const answer = await this.#runAndCompare(name, args, expected)
+    const { caller } = vectors.defaults[`feed/${name}`] ?? {}
+    if (caller === undefined || answer[0] === 'empty') return answer
+    // Sent again as after a lost answer. Dead letters are told of once.
+    const again = name === 'claim' ? answer.with(5, '*') : answer
+    await this.#runAndCompare(name, args, again)
+    this.#calls += 1
+    return answer
+  }
+
+  async #runAndCompare(name: string, args: Arguments, expected: readonly unknown[]): Promise<Value[]> {
     const operation = `feed/${name}`
-    const all = argumentsOf(vectors, operation, args)
+    const { caller } = vectors.defaults[operation] ?? {}
+    const id = caller === undefined ? {} : { caller: 'p.0', call: String(this.#calls) }
+    const all = argumentsOf(vectors, operation, { ...args, ...id })
     const answer = await runOperation(driver, contract, operation, `${this.#prefix}:`, all)
     expect(this.#bindings.mismatch(expected, answer), `${operation} ${JSON.stringify(args)}`).toBe(null)
     return answer

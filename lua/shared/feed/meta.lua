@@ -14,7 +14,6 @@
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local FEED_STATE = '>ddddddddddddd'
 local NO_STATE = string.rep('\0', 13 * 8)
 
 -- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
@@ -24,8 +23,10 @@ local function open_feed(meta, codec)
     { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
   -- An unknown layout may have another state; the caller refuses it before it looks.
   if feed.layout == FEED_LAYOUT then
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes, feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at, feed.visible_at_us, feed.lives_until, feed.kept_until =
-      struct.unpack(FEED_STATE, feed.packed)
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
   end
   return feed
 end

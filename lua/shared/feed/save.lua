@@ -14,7 +14,7 @@ end
 -- Writes the state if it has changed.
 local function save_feed(meta, feed)
   local packed = struct.pack(
-    FEED_STATE,
+    '>ddddddddddddd',
     feed.epoch,
     feed.last,
     feed.front,
