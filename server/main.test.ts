@@ -79,8 +79,7 @@ test('it says where it is and on what, its three lines do what they say, and Ctr
   for (const answer of answers.slice(1)) expect(answer).toContain('"body":{"text":"hello"}')
 
   // npm passes on what the terminal has sent already.
-  program.child.kill('SIGINT')
-  program.child.kill('SIGINT')
+  while (program.child.exitCode === null && program.child.kill('SIGINT')) await sleep(5)
   expect(await program.exit).toBe(0)
   expect(serverIsAlive()).toBe(false)
 })

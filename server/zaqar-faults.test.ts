@@ -85,6 +85,20 @@ test('f-filtered-page: thousands of hidden messages do not either', async () => 
   expect(bodiesOf(await app.call('GET', `${queue}/messages?limit=1`))).toEqual(['theirs'])
 })
 
+test('f-filtered-page: nor when a marker of an earlier life of the queue starts over with them', async () => {
+  const queue = newQueue()
+  await post(queue, ['before'])
+  const old = nextOf(await pageOf(queue)).replace('echo=true', 'echo=false')
+  await app.call('DELETE', queue)
+  for (let count = 0; count < 2; count += 1) await post(queue, Array(1000).fill('mine'))
+  await app.call('POST', `${queue}/messages`, { client: BOB, body: { messages: [{ body: 'theirs' }] } })
+
+  const answer = await app.call('GET', old)
+
+  expect(bodiesOf(answer)).toEqual(['theirs'])
+  expect(answer.headers.get('perilune-lost-before')).toBe('reset')
+})
+
 test('f-include-claimed: include_claimed works without a marker', async () => {
   const queue = newQueue()
   await post(queue, ['a'])

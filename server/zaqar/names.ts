@@ -37,6 +37,6 @@ export function checkIds(ids: readonly string[], { maxMessagesPerPage }: Limits)
 
 /** `end` would be a position of its own at each call: a page must come from somewhere. */
 export function checkMarker(marker: string): string {
-  if (marker === 'never') throw badRequest('marker must be one that a page gave.')
+  if (marker === 'end') throw badRequest('marker must be one that a page gave.')
   return marker
 }

@@ -3,7 +3,7 @@
 
 import { append } from '../generated/feed.ts'
 import { checkOptions, checkText } from '../runtime/arguments.ts'
-import type { BatchLimits } from '../runtime/batcher.ts'
+import type { Batcher, BatchLimits } from '../runtime/batcher.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { type Source, toMarker } from './message.ts'
@@ -43,6 +43,8 @@ export interface AppendTerms {
 /** A message as the script takes it. */
 export interface Outgoing {
   readonly body: string | Uint8Array
+  /** Of the body. */
+  readonly bytes: number
   readonly expireMs: number
   readonly delayMs: number
   readonly key: string
@@ -57,8 +59,10 @@ export function toOutgoing<Body>(
   { body, expireAfter, delay, idempotencyKey }: NewMessage<Body>,
   expireMs: number,
 ): Outgoing {
+  const encoded = codec.encode(body)
   return {
-    body: checkBody(codec.encode(body)),
+    body: encoded,
+    bytes: checkBody(encoded),
     expireMs: expireAfter === undefined ? expireMs : toMs('expireAfter', expireAfter),
     delayMs: delay === undefined ? 0 : toMs('delay', delay, { min: '0ms', max: '365d' }),
     key: idempotencyKey === undefined ? '' : checkText('idempotencyKey', idempotencyKey, MAX_KEY_BYTES),
@@ -70,62 +74,67 @@ export function checkNewMessage(message: unknown): void {
   if (!('body' in (message as object))) throw new InvalidArgumentError('message.body', 'is missing')
 }
 
-/** Appends messages in as few script calls as their number and size allow. */
-export async function appendAll<Body>(
-  source: Source<Body>,
-  terms: AppendTerms,
-  messages: readonly Outgoing[],
-): Promise<Appended[]> {
-  const results: Appended[] = []
-  for (const group of inGroups(messages)) results.push(...(await appendGroup(source, terms, group)))
-  return results
-}
+/** Appends for one handle of a feed; handles of one feed with the same terms share their batches. */
+export class Appender<Body> {
+  readonly #source: Source<Body>
+  readonly #terms: AppendTerms
+  readonly #batch: string
+  readonly #send: (messages: Outgoing[]) => Promise<Appended[]>
 
-function appendGroup<Body>(
-  source: Source<Body>,
-  terms: AppendTerms,
-  group: readonly Outgoing[],
-): Promise<Appended[]> {
-  const { unit, codec } = source
-  const key = `${unit.channel} ${codec.name} ${Object.values(terms).join(' ')}`
-  const batcher = unit.runtime.batcher(key, LIMITS, (items: Outgoing[]) => send(source, terms, items))
-  return batcher.add(
-    group,
-    group.reduce((bytes, { body }) => bytes + sizeOf(body), 0),
-  )
-}
+  constructor(source: Source<Body>, terms: AppendTerms) {
+    this.#source = source
+    this.#terms = terms
+    this.#batch = `${source.unit.channel} ${source.codec.name} ${Object.values(terms).join(' ')}`
+    this.#send = (messages) => this.#sendBatch(messages)
+  }
 
-async function send<Body>(
-  { unit, codec }: Source<Body>,
-  terms: AppendTerms,
-  messages: Outgoing[],
-): Promise<Appended[]> {
-  const answer = await unit.runOnce(append, ({ caller, call }) => ({
-    ...terms,
-    codec: codec.name,
-    caller,
-    call,
-    channel: unit.channel,
-    sharded: unit.sharded,
-    messages,
-  }))
-  const duplicates = new Map(answer.duplicates.map(({ at, id }) => [at, id]))
-  return messages.map(({ delayMs }, at) => {
-    const known = duplicates.get(at)
-    const id = known ?? answer.first + at
-    const marker = known !== undefined || delayMs > 0 ? null : toMarker(answer.epoch, id)
-    return { id: String(id), marker, duplicate: known !== undefined, began: answer.created }
-  })
+  append(message: Outgoing): Promise<Appended> {
+    return this.#batcher().addOne(message, message.bytes)
+  }
+
+  /** Appends messages in as few script calls as their number and size allow. */
+  async appendMany(messages: readonly Outgoing[]): Promise<Appended[]> {
+    const results: Appended[] = []
+    for (const group of inGroups(messages)) {
+      const bytes = group.reduce((sum, message) => sum + message.bytes, 0)
+      results.push(...(await this.#batcher().add(group, bytes)))
+    }
+    return results
+  }
+
+  #batcher(): Batcher<Outgoing, Appended> {
+    return this.#source.unit.runtime.batcher(this.#batch, LIMITS, this.#send)
+  }
+
+  async #sendBatch(messages: Outgoing[]): Promise<Appended[]> {
+    const { unit, codec } = this.#source
+    const answer = await unit.runOnce(append, ({ caller, call }) => ({
+      ...this.#terms,
+      codec: codec.name,
+      caller,
+      call,
+      channel: unit.channel,
+      sharded: unit.sharded,
+      messages,
+    }))
+    const duplicates = new Map(answer.duplicates.map(({ at, id }) => [at, id]))
+    return messages.map(({ delayMs }, at) => {
+      const known = duplicates.get(at)
+      const id = known ?? answer.first + at
+      const marker = known !== undefined || delayMs > 0 ? null : toMarker(answer.epoch, id)
+      return { id: String(id), marker, duplicate: known !== undefined, began: answer.created }
+    })
+  }
 }
 
 function inGroups(messages: readonly Outgoing[]): Outgoing[][] {
   const groups: Outgoing[][] = []
   let [group, bytes]: [Outgoing[], number] = [[], 0]
   for (const message of messages) {
-    bytes += sizeOf(message.body)
+    bytes += message.bytes
     if (group.length > 0 && (group.length === LIMITS.items || bytes > LIMITS.bytes)) {
       groups.push(group)
-      ;[group, bytes] = [[], sizeOf(message.body)]
+      ;[group, bytes] = [[], message.bytes]
     }
     group.push(message)
   }
@@ -133,16 +142,14 @@ function inGroups(messages: readonly Outgoing[]): Outgoing[][] {
   return groups
 }
 
-function checkBody(body: string | Uint8Array): string | Uint8Array {
+/** The size of an encoded body. */
+function checkBody(body: unknown): number {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new InvalidArgumentError('body', 'must become text or bytes: the codec gave something else')
   }
-  if (sizeOf(body) > MAX_BODY_BYTES) {
+  const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+  if (bytes > MAX_BODY_BYTES) {
     throw new InvalidArgumentError('body', `must be at most ${MAX_BODY_BYTES} bytes when encoded`)
   }
-  return body
-}
-
-function sizeOf(body: string | Uint8Array): number {
-  return typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+  return bytes
 }

@@ -7,8 +7,8 @@ import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import {
-  appendAll,
   type Appended,
+  Appender,
   type AppendOptions,
   type AppendTerms,
   checkNewMessage,
@@ -68,6 +68,7 @@ const OPTIONS = [
   'rememberFor',
   'codec',
 ] as const
+const APPEND_OPTIONS = ['expireAfter', 'delay', 'idempotencyKey'] as const
 const SINCE = '6.2.0'
 
 /**
@@ -78,7 +79,8 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   readonly name: string
   readonly #source: Source<Body>
   readonly #options: FeedOptions<Body>
-  readonly #terms: AppendTerms
+  readonly #appender: Appender<Body>
+  readonly #origin: string
   readonly #expireMs: number
   readonly #dead: DeadLetterOptions
 
@@ -90,7 +92,8 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
       unit: unit ?? new Unit(runtime, { structure: 'feed', name: this.name, since: SINCE }),
       codec: options.codec ?? json<Body>(),
     }
-    this.#terms = toTerms(options)
+    this.#appender = new Appender(this.#source, toTerms(options))
+    this.#origin = options.origin ?? ''
     this.#expireMs = options.expireAfter === undefined ? 0 : toMs('expireAfter', options.expireAfter)
     this.#dead = {
       maxClaims: checkInteger('maxClaims', options.maxClaims ?? 0, 0, 1_000_000),
@@ -103,10 +106,8 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
   /** Appends one message. */
   async append(body: Body, options: AppendOptions = {}): Promise<Appended> {
-    checkOptions('options', options, ['expireAfter', 'delay', 'idempotencyKey'])
-    const outgoing = toOutgoing(this.#source, { ...options, body }, this.#expireMs)
-    const [appended] = await appendAll(this.#source, this.#terms, [outgoing])
-    return appended as Appended
+    checkOptions('options', options, APPEND_OPTIONS)
+    return this.#appender.append(toOutgoing(this.#source, { ...options, body }, this.#expireMs))
   }
 
   /**
@@ -117,13 +118,13 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
     messages.forEach(checkNewMessage)
     const outgoing = messages.map((message) => toOutgoing(this.#source, message, this.#expireMs))
-    return appendAll(this.#source, this.#terms, outgoing)
+    return this.#appender.appendMany(outgoing)
   }
 
   /** Reads the messages after a marker, oldest first; an empty page when nothing comes within `wait`. */
   async read(options: ReadOptions = {}): Promise<Page<Body>> {
     checkOptions('options', options, READ_OPTIONS)
-    return readPage(this.#source, options, this.#terms.origin)
+    return readPage(this.#source, options, this.#origin)
   }
 
   /** Yields every message after `after` and then those that come, until the signal aborts. */

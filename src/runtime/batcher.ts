@@ -6,25 +6,28 @@ import { DriverError } from './errors.ts'
 export interface BatchLimits {
   readonly items: number
   readonly bytes: number
-  /** Two: while the server works on one batch, the next one is built and sent. */
+  /** Batches sent and not answered. Two: the server works on one while the next is built. */
   readonly underWay: number
   /** Items that may wait in this process; more are refused, so that memory stays bounded. */
   readonly waiting: number
 }
 
-interface Group<Item, Result> {
-  readonly items: readonly Item[]
+interface Group<Result> {
+  readonly count: number
   readonly bytes: number
-  resolve(results: Result[]): void
+  deliver(results: readonly Result[], from: number): void
   reject(error: unknown): void
 }
+
+// Below this many groups, one batch; above it they are shared out, so that client and server overlap.
+const WORTH_SHARING = 16
 
 export class Batcher<Item, Result> {
   readonly #send: (items: Item[]) => Promise<Result[]>
   readonly #limits: BatchLimits
   readonly #onIdle: () => void
-  #groups: Group<Item, Result>[] = []
-  #waiting = 0
+  #items: Item[] = []
+  #groups: Group<Result>[] = []
   #underWay = 0
   #scheduled = false
 
@@ -35,16 +38,31 @@ export class Batcher<Item, Result> {
     this.#onIdle = onIdle
   }
 
-  /** Adds a group; resolves to its results in order. Rejects as the call that carried it. */
-  add(items: readonly Item[], bytes: number): Promise<Result[]> {
-    if (this.#waiting + items.length > this.#limits.waiting) {
-      return Promise.reject(new DriverError('overloaded', 'too many calls wait for the server'))
-    }
+  /** Adds one item; resolves to its result. Rejects as the call that carried it. */
+  addOne(item: Item, bytes: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#groups.push({ items, bytes, resolve, reject })
-      this.#waiting += items.length
-      this.#schedule()
+      const deliver = (results: readonly Result[], from: number): void => resolve(results[from] as Result)
+      this.#add([item], { count: 1, bytes, deliver, reject })
     })
+  }
+
+  /** Adds items that must stay together; resolves to their results in order. */
+  add(items: readonly Item[], bytes: number): Promise<Result[]> {
+    return new Promise((resolve, reject) => {
+      const deliver = (results: readonly Result[], from: number): void =>
+        resolve(results.slice(from, from + items.length))
+      this.#add(items, { count: items.length, bytes, deliver, reject })
+    })
+  }
+
+  #add(items: readonly Item[], group: Group<Result>): void {
+    if (this.#items.length + items.length > this.#limits.waiting) {
+      group.reject(new DriverError('overloaded', 'too many calls wait for the server'))
+      return
+    }
+    for (const item of items) this.#items.push(item)
+    this.#groups.push(group)
+    this.#schedule()
   }
 
   #schedule(): void {
@@ -57,39 +75,40 @@ export class Batcher<Item, Result> {
   }
 
   #flush(): void {
-    while (this.#groups.length > 0 && this.#underWay < this.#limits.underWay) {
-      this.#carry(this.#nextBatch())
-    }
+    const free = this.#limits.underWay - this.#underWay
+    const waiting = this.#groups.length
+    const share = waiting < WORTH_SHARING ? waiting : Math.ceil(waiting / free)
+    while (this.#groups.length > 0 && this.#underWay < this.#limits.underWay) this.#carry(share)
   }
 
-  #nextBatch(): Group<Item, Result>[] {
+  /** Sends the next `most` groups, or as many of them as fit. */
+  #carry(most: number): void {
     let [items, bytes, count] = [0, 0, 0]
     for (const group of this.#groups) {
-      items += group.items.length
+      if (count === most) break
       bytes += group.bytes
-      if (count > 0 && (items > this.#limits.items || bytes > this.#limits.bytes)) break
+      if (count > 0 && (items + group.count > this.#limits.items || bytes > this.#limits.bytes)) break
+      items += group.count
       count += 1
     }
-    return this.#groups.splice(0, count)
-  }
-
-  #carry(groups: Group<Item, Result>[]): void {
-    const items = groups.flatMap((group) => group.items)
-    this.#waiting -= items.length
+    const groups = this.#groups.splice(0, count)
     this.#underWay += 1
-    this.#send(items).then(
+    this.#send(this.#items.splice(0, items)).then(
       (results) => this.#delivered(groups, results),
       (error: unknown) => this.#lost(groups, error),
     )
   }
 
-  #delivered(groups: Group<Item, Result>[], results: Result[]): void {
-    let at = 0
-    for (const group of groups) group.resolve(results.slice(at, (at += group.items.length)))
+  #delivered(groups: Group<Result>[], results: Result[]): void {
+    let from = 0
+    for (const group of groups) {
+      group.deliver(results, from)
+      from += group.count
+    }
     this.#settled()
   }
 
-  #lost(groups: Group<Item, Result>[], error: unknown): void {
+  #lost(groups: Group<Result>[], error: unknown): void {
     for (const group of groups) group.reject(error)
     this.#settled()
   }
