@@ -85,7 +85,7 @@ local first = math.max(feed.last + 1, now_us)
 local indexed = {}
 local aside = false
 local keyed = false
-local id = first - 1
+local id, bytes = first - 1, feed.bytes
 for at = messages_at, #messages, 4 do
   id = id + 1
   local body, ttl_ms, delay_ms, key = messages[at], messages[at + 1], messages[at + 2], messages[at + 3]
@@ -95,8 +95,12 @@ for at = messages_at, #messages, 4 do
     duplicates[#duplicates + 1] = known
   elseif delay_ms == '0' then
     add_entry(log, exact(id), ttl_ms, origin, body)
-    plan_expiry(feed, id, tonumber(ttl_ms), indexed)
-    feed.bytes = feed.bytes + #body
+    bytes = bytes + #body
+    if ttl_ms == '0' then
+      feed.lives_until = -1
+    else
+      plan_expiry(feed, id, tonumber(ttl_ms), indexed)
+    end
   else
     local visible_at_us = id + delay_ms * 1000
     park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
@@ -108,7 +112,7 @@ for at = messages_at, #messages, 4 do
     keyed = true
   end
 end
-feed.last = id
+feed.last, feed.bytes = id, bytes
 
 index_expiry(expiry, indexed)
 local new_slot = remember_answer(calls, caller, call, now_ms, string.format('%.0f %d', first, created))

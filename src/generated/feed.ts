@@ -715,7 +715,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '0322f8bc4feb87f9e377f7f43755f8469a3bfa11',
+    sha1: 'c3d26148873b501dd0f01bedc18b6b35d5d47006',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1001,12 +1001,8 @@ local function note_expiry(feed, expires_at_ms)
   end
 end
 
--- Takes a new message into the lane, or adds its score and member to \`indexed\`.
+-- Takes a new message that expires into the lane, or adds its score and member to \`indexed\`.
 local function plan_expiry(feed, position, ttl_ms, indexed)
-  if ttl_ms == 0 then
-    feed.lives_until = -1
-    return
-  end
   local expires_at_ms = math.floor(position / 1000) + ttl_ms
   if feed.lane_swept >= feed.lane_last then
     feed.lane_ms = ttl_ms
@@ -1312,7 +1308,7 @@ local first = math.max(feed.last + 1, now_us)
 local indexed = {}
 local aside = false
 local keyed = false
-local id = first - 1
+local id, bytes = first - 1, feed.bytes
 for at = messages_at, #messages, 4 do
   id = id + 1
   local body, ttl_ms, delay_ms, key = messages[at], messages[at + 1], messages[at + 2], messages[at + 3]
@@ -1322,8 +1318,12 @@ for at = messages_at, #messages, 4 do
     duplicates[#duplicates + 1] = known
   elseif delay_ms == '0' then
     add_entry(log, exact(id), ttl_ms, origin, body)
-    plan_expiry(feed, id, tonumber(ttl_ms), indexed)
-    feed.bytes = feed.bytes + #body
+    bytes = bytes + #body
+    if ttl_ms == '0' then
+      feed.lives_until = -1
+    else
+      plan_expiry(feed, id, tonumber(ttl_ms), indexed)
+    end
   else
     local visible_at_us = id + delay_ms * 1000
     park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
@@ -1335,7 +1335,7 @@ for at = messages_at, #messages, 4 do
     keyed = true
   end
 end
-feed.last = id
+feed.last, feed.bytes = id, bytes
 
 index_expiry(expiry, indexed)
 local new_slot = remember_answer(calls, caller, call, now_ms, string.format('%.0f %d', first, created))
@@ -1379,14 +1379,14 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [240, 'lua/shared/feed/add-entry.lua', 1],
     [244, 'lua/shared/feed/remove.lua', 1],
     [270, 'lua/shared/feed/expiry.lua', 1],
-    [366, 'lua/shared/feed/park.lua', 1],
-    [384, 'lua/shared/feed/show-due.lua', 1],
-    [385, 'lua/shared/feed/parked.lua', 1],
-    [404, 'lua/shared/feed/show-due.lua', 3],
-    [446, 'lua/shared/feed/once.lua', 1],
-    [469, 'lua/shared/feed/retention.lua', 1],
-    [522, 'lua/shared/feed/keep-alive.lua', 1],
-    [558, 'lua/feed/append.lua', 51],
+    [362, 'lua/shared/feed/park.lua', 1],
+    [380, 'lua/shared/feed/show-due.lua', 1],
+    [381, 'lua/shared/feed/parked.lua', 1],
+    [400, 'lua/shared/feed/show-due.lua', 3],
+    [442, 'lua/shared/feed/once.lua', 1],
+    [465, 'lua/shared/feed/retention.lua', 1],
+    [518, 'lua/shared/feed/keep-alive.lua', 1],
+    [554, 'lua/feed/append.lua', 51],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.messages.length * 4)
@@ -1470,7 +1470,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: 'fec74d8778ef0db8f603f0931be8b13f70a7b86c',
+    sha1: '2696fe288f0c7e6cdcf7ab2afcc7b8c19ccfa693',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1809,12 +1809,8 @@ local function note_expiry(feed, expires_at_ms)
   end
 end
 
--- Takes a new message into the lane, or adds its score and member to \`indexed\`.
+-- Takes a new message that expires into the lane, or adds its score and member to \`indexed\`.
 local function plan_expiry(feed, position, ttl_ms, indexed)
-  if ttl_ms == 0 then
-    feed.lives_until = -1
-    return
-  end
   local expires_at_ms = math.floor(position / 1000) + ttl_ms
   if feed.lane_swept >= feed.lane_last then
     feed.lane_ms = ttl_ms
@@ -2247,19 +2243,19 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [247, 'lua/shared/feed/work.lua', 1],
     [297, 'lua/shared/feed/remove.lua', 1],
     [323, 'lua/shared/feed/expiry.lua', 1],
-    [419, 'lua/shared/feed/show-due.lua', 1],
-    [420, 'lua/shared/feed/parked.lua', 1],
-    [439, 'lua/shared/feed/show-due.lua', 3],
-    [481, 'lua/shared/feed/leases.lua', 1],
-    [497, 'lua/shared/feed/claimed-entries.lua', 1],
-    [506, 'lua/shared/feed/lapse.lua', 1],
-    [540, 'lua/shared/feed/free.lua', 1],
-    [593, 'lua/shared/feed/open-claim.lua', 1],
-    [609, 'lua/shared/feed/bury.lua', 1],
-    [622, 'lua/shared/feed/prolong.lua', 1],
-    [642, 'lua/shared/feed/recheck.lua', 1],
-    [652, 'lua/shared/feed/keep-alive.lua', 1],
-    [688, 'lua/feed/claim.lua', 60],
+    [415, 'lua/shared/feed/show-due.lua', 1],
+    [416, 'lua/shared/feed/parked.lua', 1],
+    [435, 'lua/shared/feed/show-due.lua', 3],
+    [477, 'lua/shared/feed/leases.lua', 1],
+    [493, 'lua/shared/feed/claimed-entries.lua', 1],
+    [502, 'lua/shared/feed/lapse.lua', 1],
+    [536, 'lua/shared/feed/free.lua', 1],
+    [589, 'lua/shared/feed/open-claim.lua', 1],
+    [605, 'lua/shared/feed/bury.lua', 1],
+    [618, 'lua/shared/feed/prolong.lua', 1],
+    [638, 'lua/shared/feed/recheck.lua', 1],
+    [648, 'lua/shared/feed/keep-alive.lua', 1],
+    [684, 'lua/feed/claim.lua', 60],
   ],
   encode(args) {
     return [
@@ -5127,7 +5123,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: 'dfdb4b011e00dbfec1f5020daa0900d32646cd73',
+    sha1: '7823b7fadbcb62393a7de85b92ca6c48d176e654',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5407,12 +5403,8 @@ local function note_expiry(feed, expires_at_ms)
   end
 end
 
--- Takes a new message into the lane, or adds its score and member to \`indexed\`.
+-- Takes a new message that expires into the lane, or adds its score and member to \`indexed\`.
 local function plan_expiry(feed, position, ttl_ms, indexed)
-  if ttl_ms == 0 then
-    feed.lives_until = -1
-    return
-  end
   local expires_at_ms = math.floor(position / 1000) + ttl_ms
   if feed.lane_swept >= feed.lane_last then
     feed.lane_ms = ttl_ms
@@ -5678,14 +5670,14 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [188, 'lua/shared/feed/work.lua', 1],
     [238, 'lua/shared/feed/remove.lua', 1],
     [264, 'lua/shared/feed/expiry.lua', 1],
-    [360, 'lua/shared/feed/show-due.lua', 1],
-    [361, 'lua/shared/feed/parked.lua', 1],
-    [380, 'lua/shared/feed/show-due.lua', 3],
-    [422, 'lua/shared/feed/leases.lua', 1],
-    [438, 'lua/shared/feed/lapse.lua', 1],
-    [472, 'lua/shared/feed/keep-alive.lua', 1],
-    [508, 'lua/shared/feed/due.lua', 1],
-    [515, 'lua/feed/settle.lua', 36],
+    [356, 'lua/shared/feed/show-due.lua', 1],
+    [357, 'lua/shared/feed/parked.lua', 1],
+    [376, 'lua/shared/feed/show-due.lua', 3],
+    [418, 'lua/shared/feed/leases.lua', 1],
+    [434, 'lua/shared/feed/lapse.lua', 1],
+    [468, 'lua/shared/feed/keep-alive.lua', 1],
+    [504, 'lua/shared/feed/due.lua', 1],
+    [511, 'lua/feed/settle.lua', 36],
   ],
   encode(args) {
     return [

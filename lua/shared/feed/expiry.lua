@@ -12,12 +12,8 @@ local function note_expiry(feed, expires_at_ms)
   end
 end
 
--- Takes a new message into the lane, or adds its score and member to `indexed`.
+-- Takes a new message that expires into the lane, or adds its score and member to `indexed`.
 local function plan_expiry(feed, position, ttl_ms, indexed)
-  if ttl_ms == 0 then
-    feed.lives_until = -1
-    return
-  end
   local expires_at_ms = math.floor(position / 1000) + ttl_ms
   if feed.lane_swept >= feed.lane_last then
     feed.lane_ms = ttl_ms
