@@ -70,7 +70,7 @@ function allScripts(): Script[] {
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
 export type { Driver } from './driver.ts'
 export type { Appended, AppendOptions, NewMessage } from './feed/appending.ts'
-export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'
+export { Claim, type Extended, type ExtendOptions, type Refused } from './feed/claim.ts'
 export type { ClaimOptions } from './feed/claiming.ts'
 export { Feed, type FeedOptions, type Keep, type Removed, type RemoveOptions } from './feed/feed.ts'
 export type { EndMessage, FeedInspection } from './feed/inspection.ts'

@@ -57,15 +57,12 @@ export class Claim<Body> implements AsyncDisposable {
   }
 
   /** Makes the claim last `lease` from now. Throws LeaseLostError when it has ended. */
-  async extend(lease: Duration, { grace = '0ms' }: ExtendOptions = {}): Promise<void> {
-    const leaseMs = toMs('lease', lease, MAX_LEASE)
-    const graceMs = toMs('grace', grace, { min: '0ms' })
+  async extend(lease: Duration, options: ExtendOptions = {}): Promise<void> {
     const askedAt = performance.now()
-    const answer = await this.#source.unit.run(extend, { token: String(this.token), leaseMs, graceMs })
-    if (answer.status === 'lost') throw this.#lost()
-    this.#expiresAtMs = answer.expiresAtMs
-    this.#leaseMs = leaseMs
-    this.#endsAt = askedAt + leaseMs
+    const extended = await this.#whileHeld(extendClaim(this.#source, this.token, lease, options))
+    this.#expiresAtMs = extended.expiresAtMs
+    this.#leaseMs = extended.leaseMs
+    this.#endsAt = askedAt + extended.leaseMs
   }
 
   /**
@@ -73,35 +70,14 @@ export class Claim<Body> implements AsyncDisposable {
    * not hold. Throws LeaseLostError when the claim has ended.
    */
   async ack(ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
-    const wanted = ids === 'all' ? [] : knownIds('ids', ids)
-    if (ids !== 'all' && wanted.length === 0) return unknownIds(ids)
-    const { unit } = this.#source
-    const answer = await unit.runOnce(ack, ({ caller, call }) => ({
-      caller,
-      call,
-      token: String(this.token),
-      ids: wanted,
-    }))
-    if (answer.status === 'lost') throw this.#lost()
+    const refused = await this.#whileHeld(ackClaim(this.#source, this.token, ids))
     if (ids === 'all') this.#open = false
-    const refused = answer.refused.map(({ id, reason }) => ({ id: String(id), reason }))
-    return ids === 'all' ? refused : [...refused, ...unknownIds(ids)]
+    return refused
   }
 
   /** Gives messages back, all of the claim by default: they are free again. Throws LeaseLostError. */
   async release(ids: readonly string[] | 'all' = 'all'): Promise<void> {
-    const wanted = ids === 'all' ? [] : knownIds('ids', ids)
-    if (ids !== 'all' && wanted.length === 0) return
-    const { unit } = this.#source
-    const answer = await unit.runOnce(release, ({ caller, call }) => ({
-      caller,
-      call,
-      channel: unit.channel,
-      sharded: unit.sharded,
-      token: String(this.token),
-      ids: wanted,
-    }))
-    if (answer.status === 'lost') throw this.#lost()
+    await this.#whileHeld(releaseClaim(this.#source, this.token, ids))
     if (ids === 'all') this.#open = false
   }
 
@@ -113,9 +89,13 @@ export class Claim<Body> implements AsyncDisposable {
     })
   }
 
-  #lost(): LeaseLostError {
-    this.#open = false
-    return new LeaseLostError(`a claim of the feed '${this.#source.unit.place.name}'`, this.token)
+  async #whileHeld<Value>(call: Promise<Value>): Promise<Value> {
+    try {
+      return await call
+    } catch (error) {
+      if (error instanceof LeaseLostError) this.#open = false
+      throw error
+    }
   }
 }
 
@@ -140,6 +120,65 @@ export async function findClaim<Body>(source: Source<Body>, token: number): Prom
     { token, leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs, messages },
     askedAt,
   )
+}
+
+export interface Extended {
+  readonly leaseMs: number
+  readonly expiresAtMs: number
+}
+
+export async function extendClaim<Body>(
+  source: Source<Body>,
+  token: number,
+  lease: Duration,
+  { grace = '0ms' }: ExtendOptions,
+): Promise<Extended> {
+  const leaseMs = toMs('lease', lease, MAX_LEASE)
+  const graceMs = toMs('grace', grace, { min: '0ms' })
+  const answer = await source.unit.run(extend, { token: String(token), leaseMs, graceMs })
+  if (answer.status === 'lost') throw lost(source, token)
+  return { leaseMs, expiresAtMs: answer.expiresAtMs }
+}
+
+export async function ackClaim<Body>(
+  source: Source<Body>,
+  token: number,
+  ids: readonly string[] | 'all',
+): Promise<Refused[]> {
+  const wanted = ids === 'all' ? [] : knownIds('ids', ids)
+  const unknown = ids === 'all' ? [] : unknownIds(ids)
+  if (ids !== 'all' && wanted.length === 0) return unknown
+  const answer = await source.unit.runOnce(ack, ({ caller, call }) => ({
+    caller,
+    call,
+    token: String(token),
+    ids: wanted,
+  }))
+  if (answer.status === 'lost') throw lost(source, token)
+  return [...answer.refused.map(({ id, reason }) => ({ id: String(id), reason })), ...unknown]
+}
+
+export async function releaseClaim<Body>(
+  source: Source<Body>,
+  token: number,
+  ids: readonly string[] | 'all',
+): Promise<void> {
+  const wanted = ids === 'all' ? [] : knownIds('ids', ids)
+  if (ids !== 'all' && wanted.length === 0) return
+  const { unit } = source
+  const answer = await unit.runOnce(release, ({ caller, call }) => ({
+    caller,
+    call,
+    channel: unit.channel,
+    sharded: unit.sharded,
+    token: String(token),
+    ids: wanted,
+  }))
+  if (answer.status === 'lost') throw lost(source, token)
+}
+
+function lost<Body>({ unit }: Source<Body>, token: number): LeaseLostError {
+  return new LeaseLostError(`a claim of the feed '${unit.place.name}'`, token)
 }
 
 function unknownIds(ids: readonly string[]): Refused[] {

@@ -80,6 +80,24 @@ describe('claiming', () => {
     expect(await feed.findClaim(1)).toBeNull()
   })
 
+  test('whoever knows only the token can extend, ack and release', async () => {
+    const { feed, calls } = await setup<number>()
+    await feed.appendMany([{ body: 1 }, { body: 2 }, { body: 3 }])
+    const claim = await feed.claim({ limit: 3, lease: '10s' })
+    const [first, second] = claim?.messages ?? []
+    const token = claim?.token ?? 0
+    calls.length = 0
+
+    expect(await feed.extend(token, '1m')).toMatchObject({ leaseMs: 60_000 })
+    expect(await feed.ack(token, [first?.id ?? '', 'forged'])).toEqual([{ id: 'forged', reason: 'absent' }])
+    await feed.release(token, [second?.id ?? ''])
+
+    expect(calls).toEqual(['feed/extend', 'feed/ack', 'feed/release'])
+    expect(await feed.inspect()).toMatchObject({ total: 2, free: 1, claimed: 1 })
+    await feed.release(token)
+    await expect(feed.ack(token)).rejects.toThrow(LeaseLostError)
+  })
+
   test('the time left never exceeds what the server granted', async () => {
     const { feed } = await setup<string>({ clock: 'real' })
     await feed.append('work')

@@ -15,7 +15,16 @@ import {
   type NewMessage,
   toOutgoing,
 } from './appending.ts'
-import { type Claim, findClaim } from './claim.ts'
+import {
+  ackClaim,
+  type Claim,
+  type Extended,
+  extendClaim,
+  type ExtendOptions,
+  findClaim,
+  type Refused,
+  releaseClaim,
+} from './claim.ts'
 import { type ClaimOptions, claimMessages, type DeadLetterOptions } from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import { knownIds, type Message, type Source, toMessage } from './message.ts'
@@ -167,7 +176,22 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
   /** A live claim by its token, as another process made it. Null when it has ended or never was. */
   async findClaim(token: number): Promise<Claim<Body> | null> {
-    return findClaim(this.#source, checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER))
+    return findClaim(this.#source, checkToken(token))
+  }
+
+  /** As `claim.extend`, for whoever knows only the token. Throws LeaseLostError. */
+  async extend(token: number, lease: Duration, options: ExtendOptions = {}): Promise<Extended> {
+    return extendClaim(this.#source, checkToken(token), lease, options)
+  }
+
+  /** As `claim.ack`, for whoever knows only the token. Throws LeaseLostError. */
+  async ack(token: number, ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
+    return ackClaim(this.#source, checkToken(token), ids)
+  }
+
+  /** As `claim.release`, for whoever knows only the token. Throws LeaseLostError. */
+  async release(token: number, ids: readonly string[] | 'all' = 'all'): Promise<void> {
+    return releaseClaim(this.#source, checkToken(token), ids)
   }
 
   /**
@@ -249,6 +273,10 @@ function toTerms<Body>({ keep = {}, origin = '', rememberFor = '1h' }: FeedOptio
     keepBytes: bytes === undefined ? 0 : checkInteger('keep.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
     rememberMs: toMs('rememberFor', rememberFor, { max: '30d' }),
   }
+}
+
+function checkToken(token: unknown): number {
+  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }
 
 function checkOrigin(origin: unknown): string {
