@@ -26,12 +26,11 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
-local origin = ARGV[6] -- text: who appends, without spaces or '#'; may be empty
-local keep_count = tonumber(ARGV[7]) -- integer: messages to keep; 0: all
-local keep_ms = tonumber(ARGV[8]) -- integer: age up to which they are kept; 0: any
-local keep_bytes = tonumber(ARGV[9]) -- integer: bytes of bodies to keep; 0: all
-local remember_ms = tonumber(ARGV[10]) -- integer: how long idempotency keys are known
-local messages, messages_at = ARGV, 11 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text): 0 for a message that stays, is visible at once, '' without key
+local keep_count = tonumber(ARGV[6]) -- integer: messages to keep; 0: all
+local keep_ms = tonumber(ARGV[7]) -- integer: age up to which they are kept; 0: any
+local keep_bytes = tonumber(ARGV[8]) -- integer: bytes of bodies to keep; 0: all
+local remember_ms = tonumber(ARGV[9]) -- integer: how long idempotency keys are known
+local messages, messages_at = ARGV, 10 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
 -- @include shared/exact
 -- @include shared/clock
@@ -58,7 +57,7 @@ if feed.codec ~= codec then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#messages - messages_at + 1) / 4
+local count = (#messages - messages_at + 1) / 5
 local duplicates = {}
 
 local remembered, superseded = remembered_answer(calls, caller, call)
@@ -67,8 +66,8 @@ if superseded then
 end
 if remembered then
   local first, created = string.match(remembered, '^(%d+) (%d)$')
-  for at = messages_at, #messages, 4 do
-    local place = (at - messages_at) / 4
+  for at = messages_at, #messages, 5 do
+    local place = (at - messages_at) / 5
     local id = messages[at + 3] ~= '' and id_of_key(once, messages[at + 3], now_ms)
     if id and id ~= first + place then
       duplicates[#duplicates + 1] = place
@@ -86,9 +85,10 @@ local indexed = {}
 local aside = false
 local keyed = false
 local id, bytes = first - 1, feed.bytes
-for at = messages_at, #messages, 4 do
+for at = messages_at, #messages, 5 do
   id = id + 1
-  local body, ttl_ms, delay_ms, key = messages[at], messages[at + 1], messages[at + 2], messages[at + 3]
+  local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
+  local key, origin = messages[at + 3], messages[at + 4]
   local known = key ~= '' and id_of_key(once, key, now_ms)
   if known then
     duplicates[#duplicates + 1] = id - first

@@ -101,6 +101,8 @@ if #found.dead > 0 then
   begin_feed(dead_meta, dead, now_us)
   bury_entries(dead, dead_log, dead_expiry, dead_parked, found.dead, dead_ms, now_us)
   save_feed(dead_meta, dead)
+  local dead_keys = { dead_meta, dead_log, dead_expiry, dead_parked }
+  move_keys(dead, dead_keys, now_ms)
   wake(dead_channel, sharded, 'appended')
 end
 remove_entries(feed, log, claimed, returned, expiry, work, parked, found.dead)

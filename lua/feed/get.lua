@@ -1,15 +1,17 @@
 --[[
 Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed
-message has position 0 until it becomes visible.
+message has position 0 until it becomes visible. `held`: which of them a live claim holds.
 
-@returns found  epoch:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
+@returns found  epoch:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
 @cost    O(ids x log n)
 @reads
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
 local work = KEYS[3] -- hash: position -> claims so far, bytes, expiry, id
-local parked = KEYS[4] -- hash: id -> delayed message, later its position
+local claimed = KEYS[4] -- sorted set: position -> token of its claim
+local leases = KEYS[5] -- sorted set: token -> when the claim ends, in ms
+local parked = KEYS[6] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
 
@@ -18,6 +20,8 @@ local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
 -- @include shared/feed/entry
 -- @include shared/feed/work
 -- @include shared/feed/parked
+-- @include shared/feed/leases
+-- @include shared/feed/held
 -- @include shared/feed/places
 
 local feed = open_feed(meta, codec)
@@ -28,15 +32,17 @@ if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
 local now_ms = math.floor(clock_us() / 1000)
-local entries, alive = {}, {}
+local entries, alive, claims = {}, {}, {}
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
   local entry = found.parked and parse_parked(tonumber(found.id), found.parked) or nil
   entries[#entries + 1] = entry or entry_at(log, found.place)
 end
 complete_entries(work, entries)
+local held = find_claimed(claimed, leases, entries, now_ms)
 for _, entry in ipairs(entries) do
   if not has_expired(entry, now_ms) then
     alive[#alive + 1] = entry
+    tell_claim(claims, entry, held)
   end
 end
-return { 'found', feed.epoch, now_ms, tell_messages(alive) }
+return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }

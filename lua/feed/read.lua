@@ -4,9 +4,9 @@ Messages that have expired, and those that the arguments hide, are passed over, 
 `gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an
 earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this
 reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed
-message becomes visible; 0: none is delayed.
+message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds.
 
-@returns page  epoch:integer next:text more:flag gap:flag reset:flag due:flag recheck_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
+@returns page  epoch:integer next:text more:flag gap:flag reset:flag due:flag recheck_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
 @cost    O(log n + messages looked at), at most limit + 1000 of them
 @reads
 ]]
@@ -33,6 +33,7 @@ local include_delayed = ARGV[6] == '1' -- flag: whether delayed ones are shown a
 -- @include shared/feed/leases
 -- @include shared/feed/marker
 -- @include shared/feed/start
+-- @include shared/feed/held
 -- @include shared/feed/reading
 
 local feed = open_feed(meta, codec)
@@ -48,7 +49,7 @@ if not start then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local page = {}
+local page = { messages = {}, claims = {} }
 
 local hide = { origin = except_origin, claimed = not include_claimed }
 local position, shown, more =
@@ -77,5 +78,6 @@ return {
   due and 1 or 0,
   recheck_ms,
   now_ms,
-  page,
+  page.messages,
+  page.claims,
 }

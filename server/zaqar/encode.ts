@@ -1,7 +1,7 @@
 // Messages as answers show them. Their bodies are JSON text already and are put in as they are; names
 // and ids consist of characters that JSON and URLs need not escape.
 
-import type { Claim, EndMessage, FeedInspection, Message } from 'perilune'
+import type { Claim, FeedInspection, Message } from 'perilune'
 
 export const queuePath = (queue: string): string => `/v2/queues/${queue}`
 
@@ -55,7 +55,7 @@ export function encodeStats(queue: string, picture: FeedInspection<string>): str
   return `{"messages":{"claimed":${held},"free":${total - held},"total":${total}${ends}}}`
 }
 
-function encodeEnd(queue: string, message: EndMessage<string>): string {
+function encodeEnd(queue: string, message: Message<string>): string {
   const { claimToken, claims, createdAtMs } = message
   const href = messagePath(queue, message.id) + (claimToken === null ? '' : `?claim_id=${claimToken}`)
   const created = `${new Date(createdAtMs).toISOString().slice(0, 19)}Z`

@@ -33,7 +33,6 @@ export interface Appended {
 
 /** What is the same for all messages that a handle appends. */
 export interface AppendTerms {
-  readonly origin: string
   readonly keepCount: number
   readonly keepMs: number
   readonly keepBytes: number
@@ -48,6 +47,13 @@ export interface Outgoing {
   readonly expireMs: number
   readonly delayMs: number
   readonly key: string
+  readonly origin: string
+}
+
+/** What holds for messages that say nothing themselves. */
+export interface Defaults {
+  readonly expireMs: number
+  readonly origin: string
 }
 
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024
@@ -57,7 +63,7 @@ const MAX_KEY_BYTES = 512
 export function toOutgoing<Body>(
   { codec }: Source<Body>,
   { body, expireAfter, delay, idempotencyKey }: NewMessage<Body>,
-  expireMs: number,
+  { expireMs, origin }: Defaults,
 ): Outgoing {
   const encoded = codec.encode(body)
   return {
@@ -66,6 +72,7 @@ export function toOutgoing<Body>(
     expireMs: expireAfter === undefined ? expireMs : toMs('expireAfter', expireAfter),
     delayMs: delay === undefined ? 0 : toMs('delay', delay, { min: '0ms', max: '365d' }),
     key: idempotencyKey === undefined ? '' : checkText('idempotencyKey', idempotencyKey, MAX_KEY_BYTES),
+    origin,
   }
 }
 

@@ -113,7 +113,7 @@ export async function findClaim<Body>(source: Source<Body>, token: number): Prom
   const askedAt = performance.now()
   const answer = await unit.run(claimed, { codec: codec.name, token: String(token) })
   if (answer.status === 'lost') return null
-  const messages = answer.messages.map((message) => toMessage(answer, message, codec))
+  const messages = answer.messages.map((message) => toMessage(answer, message, codec, token))
   const { leaseMs, expiresAtMs, nowMs } = answer
   return new Claim(
     source,

@@ -65,7 +65,7 @@ async function claimOnce<Body>(source: Source<Body>, terms: Terms): Promise<Atte
     // Only dead or expired messages were found so far: look on at once.
     return answer.recheckMs === 1 ? claimOnce(source, terms) : { value: null, recheckMs: answer.recheckMs }
   }
-  const messages = answer.messages.map((message) => toMessage(answer, message, codec))
+  const messages = answer.messages.map((message) => toMessage(answer, message, codec, answer.token))
   const { token, expiresAtMs, nowMs } = answer
   const state = { token, leaseMs: terms.leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs, messages }
   return { value: new Claim(source, state, askedAt), recheckMs: 0 }

@@ -11,6 +11,7 @@ import {
   Appender,
   type AppendOptions,
   type AppendTerms,
+  type Defaults,
   checkNewMessage,
   type NewMessage,
   toOutgoing,
@@ -27,7 +28,7 @@ import {
 } from './claim.ts'
 import { type ClaimOptions, claimMessages, type DeadLetterOptions } from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
-import { knownIds, type Message, type Source, toMessage } from './message.ts'
+import { knownIds, type Message, type Source, toMessages } from './message.ts'
 import { type Page, readPage, type ReadOptions } from './reading.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
 import { tail, type TailedMessage, type TailOptions } from './tail.ts'
@@ -45,7 +46,7 @@ export interface FeedOptions<Body> {
   keep?: number | Keep
   /** How long messages live that say nothing themselves; default: until they are removed. */
   expireAfter?: Duration
-  /** Who appends through this handle: `read({ echo: false })` hides the same origin's messages. */
+  /** Who appends through this handle: `read({ echo: false })` hides the same origin's messages. Default: nobody. */
   origin?: string
   /** Claims after which a message becomes a dead letter; default: never. */
   maxClaims?: number
@@ -89,8 +90,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   readonly #source: Source<Body>
   readonly #options: FeedOptions<Body>
   readonly #appender: Appender<Body>
-  readonly #origin: string
-  readonly #expireMs: number
+  readonly #defaults: Defaults
   readonly #dead: DeadLetterOptions
 
   constructor(runtime: Runtime, name: string, options: FeedOptions<Body> = {}, unit?: Unit) {
@@ -102,8 +102,10 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
       codec: options.codec ?? json<Body>(),
     }
     this.#appender = new Appender(this.#source, toTerms(options))
-    this.#origin = options.origin ?? ''
-    this.#expireMs = options.expireAfter === undefined ? 0 : toMs('expireAfter', options.expireAfter)
+    this.#defaults = {
+      expireMs: options.expireAfter === undefined ? 0 : toMs('expireAfter', options.expireAfter),
+      origin: checkOrigin(options.origin ?? ''),
+    }
     this.#dead = {
       maxClaims: checkInteger('maxClaims', options.maxClaims ?? 0, 0, 1_000_000),
       deadMs:
@@ -116,7 +118,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   /** Appends one message. */
   async append(body: Body, options: AppendOptions = {}): Promise<Appended> {
     checkOptions('options', options, APPEND_OPTIONS)
-    return this.#appender.append(toOutgoing(this.#source, { ...options, body }, this.#expireMs))
+    return this.#appender.append(toOutgoing(this.#source, { ...options, body }, this.#defaults))
   }
 
   /**
@@ -126,14 +128,14 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   async appendMany(messages: readonly NewMessage<Body>[]): Promise<Appended[]> {
     if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
     messages.forEach(checkNewMessage)
-    const outgoing = messages.map((message) => toOutgoing(this.#source, message, this.#expireMs))
+    const outgoing = messages.map((message) => toOutgoing(this.#source, message, this.#defaults))
     return this.#appender.appendMany(outgoing)
   }
 
   /** Reads the messages after a marker, oldest first; an empty page when nothing comes within `wait`. */
   async read(options: ReadOptions = {}): Promise<Page<Body>> {
     checkOptions('options', options, READ_OPTIONS)
-    return readPage(this.#source, options, this.#origin)
+    return readPage(this.#source, options, this.#defaults.origin)
   }
 
   /** Yields every message after `after` and then those that come, until the signal aborts. */
@@ -152,7 +154,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     if (known.length === 0) return []
     const { unit, codec } = this.#source
     const answer = await unit.run(get, { codec: codec.name, ids: known })
-    return answer.messages.map((message) => toMessage(answer, message, codec))
+    return toMessages(answer, codec)
   }
 
   /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
@@ -263,11 +265,10 @@ function asNew<Body>(
   return { body, idempotencyKey, expireAfter: `${leftMs}ms` }
 }
 
-function toTerms<Body>({ keep = {}, origin = '', rememberFor = '1h' }: FeedOptions<Body>): AppendTerms {
+function toTerms<Body>({ keep = {}, rememberFor = '1h' }: FeedOptions<Body>): AppendTerms {
   const { count, age, bytes } = typeof keep === 'number' ? { count: keep } : keep
   checkOptions('keep', typeof keep === 'number' ? {} : keep, ['count', 'age', 'bytes'])
   return {
-    origin: origin === '' ? '' : checkOrigin(origin),
     keepCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
     keepMs: age === undefined ? 0 : toMs('keep.age', age),
     keepBytes: bytes === undefined ? 0 : checkInteger('keep.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
@@ -280,8 +281,8 @@ function checkToken(token: unknown): number {
 }
 
 function checkOrigin(origin: unknown): string {
-  if (typeof origin !== 'string' || !/^[A-Za-z0-9_.-]{1,64}$/.test(origin)) {
-    throw new InvalidArgumentError('origin', 'must be 1 to 64 of A-Z a-z 0-9 _ . -')
+  if (typeof origin !== 'string' || !/^[A-Za-z0-9_.-]{0,64}$/.test(origin)) {
+    throw new InvalidArgumentError('origin', 'must be at most 64 of A-Z a-z 0-9 _ . -')
   }
   return origin
 }

@@ -1,12 +1,6 @@
 import { inspect, settle } from '../generated/feed.ts'
 import { type Message, type Source, toMarker, toMessage } from './message.ts'
 
-/** An end of the feed. */
-export interface EndMessage<Body> extends Message<Body> {
-  /** The token of the live claim that holds it, or null. */
-  readonly claimToken: number | null
-}
-
 /** A picture of a feed. The counts are exact at one instant. */
 export interface FeedInspection<Body> {
   /** False when the feed does not exist; it begins with its first message. */
@@ -24,8 +18,8 @@ export interface FeedInspection<Body> {
   readonly subscribers: number
   /** The subscribers furthest behind, at most a hundred. */
   readonly furthestBehind: readonly { name: string; marker: string; protected: boolean }[]
-  readonly oldest: EndMessage<Body> | null
-  readonly newest: EndMessage<Body> | null
+  readonly oldest: Message<Body> | null
+  readonly newest: Message<Body> | null
   /** The position of the newest message. */
   readonly end: string
   readonly codec: string
@@ -40,10 +34,9 @@ export async function inspectFeed<Body>(source: Source<Body>): Promise<FeedInspe
     return inspectFeed(source)
   }
   const { epoch, total, claimed, delayed, ends } = answer
-  const [oldest = null, newest = null] = ends.map((stored) => ({
-    ...toMessage(answer, stored, codec),
-    claimToken: stored.token === 0 ? null : stored.token,
-  }))
+  const [oldest = null, newest = null] = ends.map((stored) =>
+    toMessage(answer, stored, codec, stored.token === 0 ? null : stored.token),
+  )
   const furthestBehind = answer.readers.map(({ position, ...reader }) => ({
     ...reader,
     marker: toMarker(epoch, position),

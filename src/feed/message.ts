@@ -17,6 +17,8 @@ export interface Message<Body> {
   readonly expiresAtMs: number | null
   /** How often it has been claimed. */
   readonly claims: number
+  /** The token of the live claim that held it when it was read, or null. */
+  readonly claimToken: number | null
 }
 
 /** What the parts of one feed share. */
@@ -38,6 +40,7 @@ export function toMessage<Body>(
   from: { epoch: number; nowMs: number },
   stored: StoredMessage,
   codec: Codec<Body>,
+  claimToken: number | null,
 ): Message<Body> {
   // An id is the microsecond of the server at which the message was appended.
   const createdAtMs = Math.floor(stored.id / 1000)
@@ -49,7 +52,22 @@ export function toMessage<Body>(
     ageMs: Math.max(0, from.nowMs - createdAtMs),
     expiresAtMs: stored.expiresAtMs === 0 ? null : stored.expiresAtMs,
     claims: stored.claims,
+    claimToken,
   }
+}
+
+/** The messages of a page, or of those that were looked up. */
+export function toMessages<Body>(
+  from: {
+    epoch: number
+    nowMs: number
+    messages: StoredMessage[]
+    held: { position: number; token: number }[]
+  },
+  codec: Codec<Body>,
+): Message<Body>[] {
+  const tokens = new Map(from.held.map(({ position, token }) => [position, token]))
+  return from.messages.map((stored) => toMessage(from, stored, codec, tokens.get(stored.position) ?? null))
 }
 
 export function toMarker(epoch: number, position: number): string {

@@ -4,7 +4,7 @@ import { read, settle } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { toMs } from '../runtime/duration.ts'
 import { type Attempt, waitFor, type Waiting } from '../runtime/wait.ts'
-import { checkMarker, MAX_IDS, type Message, type Source, toMessage } from './message.ts'
+import { checkMarker, MAX_IDS, type Message, type Source, toMessages } from './message.ts'
 
 export interface ReadOptions extends Waiting {
   /** The `next` of an earlier page; `'end'`: only what comes from now on; default: the oldest message. */
@@ -80,7 +80,7 @@ async function readOnce<Body>(
     return readOnce(source, terms, from)
   }
   const page = {
-    messages: answer.messages.map((message) => toMessage(answer, message, codec)),
+    messages: toMessages(answer, codec),
     next: answer.next,
     more: answer.more,
     gap: answer.gap,

@@ -681,8 +681,6 @@ export interface AppendArguments {
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
-  /** who appends, without spaces or '#'; may be empty */
-  readonly origin: string
   /** messages to keep; 0: all */
   readonly keepCount: number
   /** age up to which they are kept; 0: any */
@@ -691,8 +689,8 @@ export interface AppendArguments {
   readonly keepBytes: number
   /** how long idempotency keys are known */
   readonly rememberMs: number
-  /** 0 for a message that stays, is visible at once, '' without key */
-  readonly messages: readonly { readonly body: string | Uint8Array; readonly expireMs: number; readonly delayMs: number; readonly key: string }[]
+  /** 0: it stays, is visible at once; '': no key, no origin (without spaces or '#') */
+  readonly messages: readonly { readonly body: string | Uint8Array; readonly expireMs: number; readonly delayMs: number; readonly key: string; readonly origin: string }[]
 }
 
 export type AppendAnswer =
@@ -715,7 +713,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'c3d26148873b501dd0f01bedc18b6b35d5d47006',
+    sha1: '5bb8357dfb95efef0546e7b07a943a26374ab52e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -746,12 +744,11 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
-local origin = ARGV[6] -- text: who appends, without spaces or '#'; may be empty
-local keep_count = tonumber(ARGV[7]) -- integer: messages to keep; 0: all
-local keep_ms = tonumber(ARGV[8]) -- integer: age up to which they are kept; 0: any
-local keep_bytes = tonumber(ARGV[9]) -- integer: bytes of bodies to keep; 0: all
-local remember_ms = tonumber(ARGV[10]) -- integer: how long idempotency keys are known
-local messages, messages_at = ARGV, 11 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text): 0 for a message that stays, is visible at once, '' without key
+local keep_count = tonumber(ARGV[6]) -- integer: messages to keep; 0: all
+local keep_ms = tonumber(ARGV[7]) -- integer: age up to which they are kept; 0: any
+local keep_bytes = tonumber(ARGV[8]) -- integer: bytes of bodies to keep; 0: all
+local remember_ms = tonumber(ARGV[9]) -- integer: how long idempotency keys are known
+local messages, messages_at = ARGV, 10 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16.
@@ -1281,7 +1278,7 @@ if feed.codec ~= codec then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#messages - messages_at + 1) / 4
+local count = (#messages - messages_at + 1) / 5
 local duplicates = {}
 
 local remembered, superseded = remembered_answer(calls, caller, call)
@@ -1290,8 +1287,8 @@ if superseded then
 end
 if remembered then
   local first, created = string.match(remembered, '^(%d+) (%d)$')
-  for at = messages_at, #messages, 4 do
-    local place = (at - messages_at) / 4
+  for at = messages_at, #messages, 5 do
+    local place = (at - messages_at) / 5
     local id = messages[at + 3] ~= '' and id_of_key(once, messages[at + 3], now_ms)
     if id and id ~= first + place then
       duplicates[#duplicates + 1] = place
@@ -1309,9 +1306,10 @@ local indexed = {}
 local aside = false
 local keyed = false
 local id, bytes = first - 1, feed.bytes
-for at = messages_at, #messages, 4 do
+for at = messages_at, #messages, 5 do
   id = id + 1
-  local body, ttl_ms, delay_ms, key = messages[at], messages[at + 1], messages[at + 2], messages[at + 3]
+  local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
+  local key, origin = messages[at + 3], messages[at + 4]
   local known = key ~= '' and id_of_key(once, key, now_ms)
   if known then
     duplicates[#duplicates + 1] = id - first
@@ -1369,43 +1367,43 @@ return { 'appended', feed.epoch, first, created, duplicates }
   parts: ['meta', 'log', 'calls', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/append.lua', 1],
-    [36, 'lua/shared/exact.lua', 1],
-    [41, 'lua/shared/clock.lua', 1],
-    [47, 'lua/shared/calls.lua', 1],
-    [88, 'lua/shared/wake.lua', 1],
-    [100, 'lua/shared/feed/meta.lua', 1],
-    [132, 'lua/shared/feed/save.lua', 1],
-    [167, 'lua/shared/feed/entry.lua', 1],
-    [240, 'lua/shared/feed/add-entry.lua', 1],
-    [244, 'lua/shared/feed/remove.lua', 1],
-    [270, 'lua/shared/feed/expiry.lua', 1],
-    [362, 'lua/shared/feed/park.lua', 1],
-    [380, 'lua/shared/feed/show-due.lua', 1],
-    [381, 'lua/shared/feed/parked.lua', 1],
-    [400, 'lua/shared/feed/show-due.lua', 3],
-    [442, 'lua/shared/feed/once.lua', 1],
-    [465, 'lua/shared/feed/retention.lua', 1],
-    [518, 'lua/shared/feed/keep-alive.lua', 1],
-    [554, 'lua/feed/append.lua', 51],
+    [35, 'lua/shared/exact.lua', 1],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/shared/calls.lua', 1],
+    [87, 'lua/shared/wake.lua', 1],
+    [99, 'lua/shared/feed/meta.lua', 1],
+    [131, 'lua/shared/feed/save.lua', 1],
+    [166, 'lua/shared/feed/entry.lua', 1],
+    [239, 'lua/shared/feed/add-entry.lua', 1],
+    [243, 'lua/shared/feed/remove.lua', 1],
+    [269, 'lua/shared/feed/expiry.lua', 1],
+    [361, 'lua/shared/feed/park.lua', 1],
+    [379, 'lua/shared/feed/show-due.lua', 1],
+    [380, 'lua/shared/feed/parked.lua', 1],
+    [399, 'lua/shared/feed/show-due.lua', 3],
+    [441, 'lua/shared/feed/once.lua', 1],
+    [464, 'lua/shared/feed/retention.lua', 1],
+    [517, 'lua/shared/feed/keep-alive.lua', 1],
+    [553, 'lua/feed/append.lua', 50],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(10 + args.messages.length * 4)
+    const encoded = new Array<Argument>(9 + args.messages.length * 5)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
     encoded[3] = args.channel
     encoded[4] = args.sharded ? 1 : 0
-    encoded[5] = args.origin
-    encoded[6] = args.keepCount
-    encoded[7] = args.keepMs
-    encoded[8] = args.keepBytes
-    encoded[9] = args.rememberMs
-    let at = 10
+    encoded[5] = args.keepCount
+    encoded[6] = args.keepMs
+    encoded[7] = args.keepBytes
+    encoded[8] = args.rememberMs
+    let at = 9
     for (const item of args.messages) {
       encoded[at++] = item.body
       encoded[at++] = item.expireMs
       encoded[at++] = item.delayMs
       encoded[at++] = item.key
+      encoded[at++] = item.origin
     }
     return encoded
   },
@@ -1470,7 +1468,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '2696fe288f0c7e6cdcf7ab2afcc7b8c19ccfa693',
+    sha1: '4bf196f80adcad6a0732b43e27445cf535eabc8f',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2200,6 +2198,8 @@ if #found.dead > 0 then
   begin_feed(dead_meta, dead, now_us)
   bury_entries(dead, dead_log, dead_expiry, dead_parked, found.dead, dead_ms, now_us)
   save_feed(dead_meta, dead)
+  local dead_keys = { dead_meta, dead_log, dead_expiry, dead_parked }
+  move_keys(dead, dead_keys, now_ms)
   wake(dead_channel, sharded, 'appended')
 end
 remove_entries(feed, log, claimed, returned, expiry, work, parked, found.dead)
@@ -3149,7 +3149,7 @@ export interface GetArguments {
 }
 
 export type GetAnswer =
-  | { readonly status: 'found'; readonly epoch: number; readonly nowMs: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[] }
+  | { readonly status: 'found'; readonly epoch: number; readonly nowMs: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
 
 function readMessagesOfGetFound(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer })[] {
   const flat = asList(part)
@@ -3160,29 +3160,40 @@ function readMessagesOfGetFound(part: Reply | undefined): ({ readonly position: 
   return found
 }
 
+function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: number; readonly token: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly position: number; readonly token: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { position: asInteger(flat[from]), token: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
 /**
- * Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed message has position 0 until it becomes visible.
+ * Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed message has position 0 until it becomes visible. `held`: which of them a live claim holds.
  *
  * Cost: O(ids x log n).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: '0c223fc91181a71888cc958be2aa7f0202d4a8db',
+    sha1: 'fa9b04cb3a6dd8a513f68571a1f89e9dfab87329',
     reads: true,
     bytes: true,
     source: `--[[
 Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed
-message has position 0 until it becomes visible.
+message has position 0 until it becomes visible. \`held\`: which of them a live claim holds.
 
-@returns found  epoch:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
+@returns found  epoch:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
 @cost    O(ids x log n)
 @reads
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
 local work = KEYS[3] -- hash: position -> claims so far, bytes, expiry, id
-local parked = KEYS[4] -- hash: id -> delayed message, later its position
+local claimed = KEYS[4] -- sorted set: position -> token of its claim
+local leases = KEYS[5] -- sorted set: token -> when the claim ends, in ms
+local parked = KEYS[6] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
 
@@ -3366,6 +3377,53 @@ local function parse_parked(id, text)
     expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
   }
 end
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
+
+local function lease_field(token)
+  return 'lease:' .. token
+end
+
+local function is_live(leases, token, now_ms)
+  local ends_at_ms = redis.call('ZSCORE', leases, token)
+  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+
+local function places_held(claimed, token)
+  return redis.call('ZRANGEBYSCORE', claimed, token, token)
+end
+-- Which messages live claims hold.
+
+-- Which of the entries a live claim holds: place -> token.
+local function find_claimed(claimed, leases, entries, now_ms)
+  local held = {}
+  if #entries == 0 or redis.call('EXISTS', leases) == 0 then
+    return held
+  end
+  local places = {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+  end
+  local live = {}
+  for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
+    if token then
+      if live[token] == nil then
+        live[token] = is_live(leases, token, now_ms)
+      end
+      held[places[at]] = live[token] and token or nil
+    end
+  end
+  return held
+end
+
+-- Tells which claim holds a message, for those that one holds.
+local function tell_claim(answer, entry, held)
+  if held[entry.place] then
+    answer[#answer + 1] = entry.position
+    answer[#answer + 1] = tonumber(held[entry.place])
+  end
+end
 -- From ids to places: a message that was delayed has a place other than its id.
 
 -- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
@@ -3400,30 +3458,34 @@ if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
 local now_ms = math.floor(clock_us() / 1000)
-local entries, alive = {}, {}
+local entries, alive, claims = {}, {}, {}
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
   local entry = found.parked and parse_parked(tonumber(found.id), found.parked) or nil
   entries[#entries + 1] = entry or entry_at(log, found.place)
 end
 complete_entries(work, entries)
+local held = find_claimed(claimed, leases, entries, now_ms)
 for _, entry in ipairs(entries) do
   if not has_expired(entry, now_ms) then
     alive[#alive + 1] = entry
+    tell_claim(claims, entry, held)
   end
 end
-return { 'found', feed.epoch, now_ms, tell_messages(alive) }
+return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
 `,
   },
-  parts: ['meta', 'log', 'work', 'parked'],
+  parts: ['meta', 'log', 'work', 'claimed', 'leases', 'parked'],
   lines: [
     [1, 'lua/feed/get.lua', 1],
-    [16, 'lua/shared/clock.lua', 1],
-    [22, 'lua/shared/feed/meta.lua', 1],
-    [54, 'lua/shared/feed/entry.lua', 1],
-    [127, 'lua/shared/feed/work.lua', 1],
-    [177, 'lua/shared/feed/parked.lua', 1],
-    [196, 'lua/shared/feed/places.lua', 1],
-    [221, 'lua/feed/get.lua', 22],
+    [18, 'lua/shared/clock.lua', 1],
+    [24, 'lua/shared/feed/meta.lua', 1],
+    [56, 'lua/shared/feed/entry.lua', 1],
+    [129, 'lua/shared/feed/work.lua', 1],
+    [179, 'lua/shared/feed/parked.lua', 1],
+    [198, 'lua/shared/feed/leases.lua', 1],
+    [214, 'lua/shared/feed/held.lua', 1],
+    [245, 'lua/shared/feed/places.lua', 1],
+    [270, 'lua/feed/get.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -3443,6 +3505,7 @@ return { 'found', feed.epoch, now_ms, tell_messages(alive) }
           epoch: asInteger(parts[1]),
           nowMs: asInteger(parts[2]),
           messages: readMessagesOfGetFound(parts[3]),
+          held: readHeldOfGetFound(parts[4]),
         }
       default:
         return unexpected('the answer found', parts[0])
@@ -3807,7 +3870,7 @@ export interface ReadArguments {
 }
 
 export type ReadAnswer =
-  | { readonly status: 'page'; readonly epoch: number; readonly next: string; readonly more: boolean; readonly gap: boolean; readonly reset: boolean; readonly due: boolean; readonly recheckMs: number; readonly nowMs: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[] }
+  | { readonly status: 'page'; readonly epoch: number; readonly next: string; readonly more: boolean; readonly gap: boolean; readonly reset: boolean; readonly due: boolean; readonly recheckMs: number; readonly nowMs: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
 
 function readMessagesOfReadPage(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer })[] {
   const flat = asList(part)
@@ -3818,15 +3881,24 @@ function readMessagesOfReadPage(part: Reply | undefined): ({ readonly position: 
   return found
 }
 
+function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: number; readonly token: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly position: number; readonly token: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { position: asInteger(flat[from]), token: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
 /**
- * Reads the messages after a marker, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed.
+ * Reads the messages after a marker, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds.
  *
  * Cost: O(log n + messages looked at), at most limit + 1000 of them.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: 'ccb4fe48373fd69ae67a205632e073b1571dc9de',
+    sha1: 'bef7bb7ac459afb7178f072a57f74b94206a3407',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3835,9 +3907,9 @@ Messages that have expired, and those that the arguments hide, are passed over, 
 \`gap\`: retention removed messages after the marker before this reader came. \`reset\`: the marker is of an
 earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this
 reader cannot have seen. \`due\`: delayed messages wait for \`settle\`. \`recheck_ms\`: when the next delayed
-message becomes visible; 0: none is delayed.
+message becomes visible; 0: none is delayed. \`held\`: which of the messages a live claim holds.
 
-@returns page  epoch:integer next:text more:flag gap:flag reset:flag due:flag recheck_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
+@returns page  epoch:integer next:text more:flag gap:flag reset:flag due:flag recheck_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
 @cost    O(log n + messages looked at), at most limit + 1000 of them
 @reads
 ]]
@@ -4103,7 +4175,7 @@ local function where_to_start(feed, after)
   end
   return start
 end
--- What a reader gets to see.
+-- Which messages live claims hold.
 
 -- Which of the entries a live claim holds: place -> token.
 local function find_claimed(claimed, leases, entries, now_ms)
@@ -4127,9 +4199,18 @@ local function find_claimed(claimed, leases, entries, now_ms)
   return held
 end
 
+-- Tells which claim holds a message, for those that one holds.
+local function tell_claim(answer, entry, held)
+  if held[entry.place] then
+    answer[#answer + 1] = entry.position
+    answer[#answer + 1] = tonumber(held[entry.place])
+  end
+end
+-- What a reader gets to see.
+
 local function is_hidden(hide, held, entry, now_ms)
   local own = hide.origin ~= '' and entry.origin == hide.origin
-  return own or held[entry.place] or has_expired(entry, now_ms)
+  return own or (hide.claimed and held[entry.place]) or has_expired(entry, now_ms)
 end
 
 -- Adds visible messages after \`position\` to the page. Answers the position it came to, how many
@@ -4140,7 +4221,7 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
     local chunk = next_chunk(math.min(200, limit - shown + looked_at), looked_at, bytes)
     local entries = entries_between(log, exact(position + 1), '+', chunk)
     complete_entries(work, entries)
-    local held = hide.claimed and find_claimed(claimed, leases, entries, now_ms) or {}
+    local held = find_claimed(claimed, leases, entries, now_ms)
     for _, entry in ipairs(entries) do
       if shown == limit then
         return position, shown, true
@@ -4148,7 +4229,8 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
       position = entry.position
       bytes = bytes + #entry.body
       if not is_hidden(hide, held, entry, now_ms) then
-        tell_message(page, entry)
+        tell_message(page.messages, entry)
+        tell_claim(page.claims, entry, held)
         shown = shown + 1
       end
     end
@@ -4177,7 +4259,7 @@ local function read_delayed(delayed, parked, start, limit, hide, now_ms, page)
   for at = 1, #found, 2 do
     local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
     if not is_hidden(hide, {}, entry, now_ms) then
-      tell_message(page, entry)
+      tell_message(page.messages, entry)
     end
     suffix = string.format('-%.0f-%s', found[at + 1], found[at])
   end
@@ -4197,7 +4279,7 @@ if not start then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local page = {}
+local page = { messages = {}, claims = {} }
 
 local hide = { origin = except_origin, claimed = not include_claimed }
 local position, shown, more =
@@ -4226,7 +4308,8 @@ return {
   due and 1 or 0,
   recheck_ms,
   now_ms,
-  page,
+  page.messages,
+  page.claims,
 }
 `,
   },
@@ -4242,8 +4325,9 @@ return {
     [212, 'lua/shared/feed/leases.lua', 1],
     [228, 'lua/shared/feed/marker.lua', 1],
     [250, 'lua/shared/feed/start.lua', 1],
-    [275, 'lua/shared/feed/reading.lua', 1],
-    [355, 'lua/feed/read.lua', 37],
+    [275, 'lua/shared/feed/held.lua', 1],
+    [306, 'lua/shared/feed/reading.lua', 1],
+    [365, 'lua/feed/read.lua', 38],
   ],
   encode(args) {
     return [
@@ -4270,6 +4354,7 @@ return {
           recheckMs: asInteger(parts[7]),
           nowMs: asInteger(parts[8]),
           messages: readMessagesOfReadPage(parts[9]),
+          held: readHeldOfReadPage(parts[10]),
         }
       default:
         return unexpected('the answer page', parts[0])

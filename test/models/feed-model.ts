@@ -50,17 +50,24 @@ export class FeedModel {
     return ['appended', this.#epoch, first, created, duplicates]
   }
 
-  /** The messages of a page; its other parts are the player's to judge. */
-  read(after: number, limit: number, includeClaimed: boolean): unknown[] {
+  /** The messages of a page and the claims on them; its other parts are the player's to judge. */
+  read(after: number, limit: number, includeClaimed: boolean): [unknown[], unknown[]] {
     const shown = this.#visible().filter(
       (message) => message.position > after && (includeClaimed || !this.#isHeld(message)),
     )
-    return shown.slice(0, limit).map(told)
+    return this.#tell(shown.slice(0, limit))
   }
 
   get(ids: readonly number[]): unknown[] {
     const found = ids.flatMap((id) => this.#messages.filter((message) => message.id === id))
-    return ['found', this.#epoch, this.#nowMs, found.filter((message) => this.#isAlive(message)).map(told)]
+    const alive = found.filter((message) => this.#isAlive(message))
+    return ['found', this.#epoch, this.#nowMs, ...this.#tell(alive)]
+  }
+
+  /** Messages as a reader meets them, and which of them a live claim holds. */
+  #tell(messages: readonly Message[]): [unknown[], unknown[]] {
+    const held = messages.filter((message) => this.#isHeld(message))
+    return [messages.map(told), held.map(({ position, holder }) => [position, holder])]
   }
 
   claim(limit: number, graceMs: number): unknown[] {

@@ -66,7 +66,7 @@ class History {
   async #read(reader: number, limit: number, includeClaimed: boolean): Promise<void> {
     const after = this.#markers[reader] ?? ''
     const messages = this.#model.read(Number(after.split('-')[1] ?? 0), limit, includeClaimed)
-    const page = ['page', '*', '*', '*', false, false, '*', '*', '*', messages]
+    const page = ['page', '*', '*', '*', false, false, '*', '*', '*', ...messages]
     const [, , next] = await this.#expectSame('read', { after, limit, include_claimed: includeClaimed }, page)
     if (typeof next === 'string') this.#markers[reader] = next
   }

@@ -45,7 +45,7 @@ export function arrange(lines: readonly Line[], windows: readonly Window[]): His
     appends: new Map(
       operations.filter(({ op }) => op === 'append').map((append) => [append.messages[0] ?? '', append]),
     ),
-    seen: Map.groupBy(
+    seen: groupBy(
       lines.filter((line) => line.kind === 'seen'),
       ({ by }) => by,
     ),
@@ -56,6 +56,17 @@ export function arrange(lines: readonly Line[], windows: readonly Window[]): His
     broken: lines.filter((line) => line.kind === 'broken').map(({ what }) => what),
     windows,
   }
+}
+
+export function groupBy<Item, Key>(items: readonly Item[], keyOfItem: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>()
+  for (const item of items) {
+    const key = keyOfItem(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
 }
 
 export function isWithin(windows: readonly Window[], at: number): boolean {

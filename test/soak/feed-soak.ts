@@ -1,79 +1,138 @@
-// Runs producers and observers in several processes against one server, while something goes wrong.
+// Runs a soak: starts the processes, lets trouble happen, and has the checker look at the history.
 
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { checkHistory, type HistoryLine, type Verdict } from './feed-history.ts'
-import type { Assignment } from './feed-worker.ts'
+import type { Window } from './arrange.ts'
+import { checkFeedHistory, type Verdict } from './check-feed.ts'
+import type { Place } from './connect.ts'
+import { type People, SoakProcess } from './processes.ts'
+import { readLeft } from './left.ts'
+import { readHistory, type Role } from './history.ts'
+import { seeded } from './random.ts'
+import type { Share } from './work.ts'
 
-export interface SoakOptions {
-  port: number
-  forMs: number
-  seed: number
-  processes?: number
-  producersEach?: number
-  /** Goes on beside the load until the signal aborts. */
-  disturb?: (signal: AbortSignal) => Promise<void>
+/** What trouble gets to know and to do. */
+export interface Scene {
+  /** The time of the load is over. */
+  over: AbortSignal
+  random: () => number
+  feeds: Record<Role, string>
+  /** Kills a process of consumers with kill -9 and puts another one in its place. */
+  replaceConsumers(): Promise<void>
 }
 
-const WORKER = fileURLToPath(new URL('feed-worker.ts', import.meta.url))
+export interface SoakOptions {
+  /** Where each process connects to: another proxy for each, say. */
+  placeOf: (process: number) => Place
+  forMs: number
+  seed: number
+  kind?: Share['kind']
+  processes?: number
+  producersEach?: number
+  observersEach?: number
+  consumerProcesses?: number
+  consumersEach?: number
+  /** Goes on beside the load. Resolves to the times in which the deployment may lose something. */
+  trouble?: (scene: Scene) => Promise<Window[]>
+}
 
 export async function soakFeed(options: SoakOptions): Promise<Verdict> {
-  const { port, forMs, seed, processes = 4, producersEach = 4 } = options
-  const dir = mkdtempSync(join(tmpdir(), 'perilune-soak-'))
-  const feed = `soak ${seed} ${process.pid}`
-  const workers = Array.from({ length: processes }, (_, at) => {
-    const assignment: Assignment = {
-      name: `p${at}`,
-      port,
-      feed,
-      history: join(dir, `p${at}.jsonl`),
-      seed: seed + at * 10_000,
-      producers: producersEach,
-      forMs,
-      client: at % 2 === 0 ? 'ioredis' : 'node-redis',
-    }
-    return { assignment, child: start(assignment) }
-  })
+  const soak = new Soak(options)
   try {
-    await disturbed(options.disturb, () => Promise.all(workers.map(({ child }) => produced(child))))
-    for (const { child } of workers) child.send('finish')
-    await Promise.all(workers.map(({ child }) => ended(child)))
-    return checkHistory(workers.flatMap(({ assignment }) => readHistory(assignment.history)))
+    return await soak.run()
   } finally {
-    for (const { child } of workers) child.kill('SIGKILL')
-    rmSync(dir, { recursive: true, force: true })
+    soak.clearUp()
   }
 }
 
-async function disturbed(disturb: SoakOptions['disturb'], load: () => Promise<unknown>): Promise<void> {
-  const over = new AbortController()
-  const disturbing = disturb?.(over.signal)
-  await load()
-  over.abort()
-  await disturbing
-}
+class Soak {
+  readonly #options: SoakOptions
+  readonly #dir: string
+  readonly #feeds: Record<Role, string>
+  readonly #producers: SoakProcess[]
+  readonly #consumers: SoakProcess[]
+  readonly #killed: SoakProcess[] = []
 
-function start(assignment: Assignment): ChildProcess {
-  return fork(WORKER, [JSON.stringify(assignment)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' })
-}
+  constructor(options: SoakOptions) {
+    const { seed, processes = 4, producersEach = 8, observersEach = 2 } = options
+    const { consumerProcesses = 2, consumersEach = 4 } = options
+    this.#options = options
+    this.#dir = mkdtempSync(join(tmpdir(), 'perilune-soak-'))
+    const tag = `${seed}-${process.pid}-${Date.now()}`
+    this.#feeds = { watched: `watched-${tag}`, worked: `worked-${tag}` }
+    this.#producers = Array.from({ length: processes }, (_, at) =>
+      this.#start(at, `a${at}`, { producers: producersEach, observers: observersEach, consumers: 0 }),
+    )
+    this.#consumers = Array.from({ length: consumerProcesses }, (_, at) =>
+      this.#start(at, `b${at}`, { producers: 0, observers: 0, consumers: consumersEach }),
+    )
+  }
 
-async function produced(child: ChildProcess): Promise<void> {
-  const [message] = await Promise.race([once(child, 'message'), once(child, 'exit')])
-  if (message !== 'produced') throw new Error(`a process of the soak ended with ${String(message)}`)
-}
+  async run(): Promise<Verdict> {
+    const all = [...this.#producers, ...this.#consumers]
+    await Promise.all(all.map((each) => each.heard('ready')))
+    for (const each of all) each.tell('begin')
+    const windows = await this.#underTrouble()
+    await this.#finish()
+    const left = await readLeft(this.#options.placeOf(0), this.#options.kind ?? 'perilune', this.#feeds)
+    const started = [...this.#producers, ...this.#consumers, ...this.#killed]
+    const lines = started.flatMap(({ history }) => readHistory(history))
+    return checkFeedHistory([...lines, ...left], windows)
+  }
 
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null) await once(child, 'exit')
-  if (child.exitCode !== 0) throw new Error(`a process of the soak ended with ${child.exitCode}`)
-}
+  clearUp(): void {
+    for (const each of [...this.#producers, ...this.#consumers]) each.kill()
+    rmSync(this.#dir, { recursive: true, force: true })
+  }
 
-function readHistory(path: string): HistoryLine[] {
-  const lines = readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-  return lines.map((line) => JSON.parse(line) as HistoryLine)
+  async #underTrouble(): Promise<Window[]> {
+    const over = new AbortController()
+    const trouble = this.#options.trouble?.({
+      over: over.signal,
+      random: seeded(this.#options.seed),
+      feeds: this.#feeds,
+      replaceConsumers: () => this.#replaceConsumers(),
+    })
+    await Promise.all(this.#producers.map((each) => each.heard('produced')))
+    over.abort()
+    return (await trouble) ?? []
+  }
+
+  async #finish(): Promise<void> {
+    const all = [...this.#producers, ...this.#consumers]
+    for (const each of all) each.tell('finish')
+    await Promise.all(all.map((each) => each.ended()))
+  }
+
+  async #replaceConsumers(): Promise<void> {
+    const old = this.#consumers.shift()
+    if (old === undefined) return
+    old.kill()
+    this.#killed.push(old)
+    const next = this.#start(old.at, `b${old.at}.${this.#killed.length}`, { ...old.people })
+    this.#consumers.push(next)
+    await next.heard('ready')
+    next.tell('begin')
+  }
+
+  #start(at: number, name: string, people: People): SoakProcess {
+    const { placeOf, forMs, seed, kind = 'perilune' } = this.#options
+    const client = at % 2 === 0 ? 'ioredis' : 'node-redis'
+    const salt = [...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % 100_000
+    const common = {
+      name,
+      client,
+      kind,
+      forMs,
+      place: placeOf(at),
+      feeds: this.#feeds,
+      sabotage: null,
+    } as const
+    return new SoakProcess(
+      { ...common, ...people, seed: seed + salt * 10_000 },
+      at,
+      join(this.#dir, `${name}.jsonl`),
+    )
+  }
 }

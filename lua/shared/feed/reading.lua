@@ -1,30 +1,8 @@
 -- What a reader gets to see.
 
--- Which of the entries a live claim holds: place -> token.
-local function find_claimed(claimed, leases, entries, now_ms)
-  local held = {}
-  if #entries == 0 or redis.call('EXISTS', leases) == 0 then
-    return held
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  local live = {}
-  for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
-    if token then
-      if live[token] == nil then
-        live[token] = is_live(leases, token, now_ms)
-      end
-      held[places[at]] = live[token] and token or nil
-    end
-  end
-  return held
-end
-
 local function is_hidden(hide, held, entry, now_ms)
   local own = hide.origin ~= '' and entry.origin == hide.origin
-  return own or held[entry.place] or has_expired(entry, now_ms)
+  return own or (hide.claimed and held[entry.place]) or has_expired(entry, now_ms)
 end
 
 -- Adds visible messages after `position` to the page. Answers the position it came to, how many
@@ -35,7 +13,7 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
     local chunk = next_chunk(math.min(200, limit - shown + looked_at), looked_at, bytes)
     local entries = entries_between(log, exact(position + 1), '+', chunk)
     complete_entries(work, entries)
-    local held = hide.claimed and find_claimed(claimed, leases, entries, now_ms) or {}
+    local held = find_claimed(claimed, leases, entries, now_ms)
     for _, entry in ipairs(entries) do
       if shown == limit then
         return position, shown, true
@@ -43,7 +21,8 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
       position = entry.position
       bytes = bytes + #entry.body
       if not is_hidden(hide, held, entry, now_ms) then
-        tell_message(page, entry)
+        tell_message(page.messages, entry)
+        tell_claim(page.claims, entry, held)
         shown = shown + 1
       end
     end
@@ -72,7 +51,7 @@ local function read_delayed(delayed, parked, start, limit, hide, now_ms, page)
   for at = 1, #found, 2 do
     local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
     if not is_hidden(hide, {}, entry, now_ms) then
-      tell_message(page, entry)
+      tell_message(page.messages, entry)
     end
     suffix = string.format('-%.0f-%s', found[at + 1], found[at])
   end

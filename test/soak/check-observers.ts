@@ -1,0 +1,81 @@
+// What each observer saw, against what the feed held in the end.
+
+import { type History, isWithin } from './arrange.ts'
+import { isRenamed } from './check-contents.ts'
+import { type Fault, fault } from './fault.ts'
+import type { Seen } from './history.ts'
+
+/** Nothing is removed from the watched feed, so everybody must see all of it, once and in its order. */
+export function checkObservers(history: History): Fault[] {
+  const places = new Map(history.left.watched.map(({ message, id }, place) => [`${message} ${id}`, place]))
+  return [...history.seen].flatMap(([observer, seen]) =>
+    checkObserver(history, places, seen).map((found) => ({ ...found, first: `${observer}: ${found.first}` })),
+  )
+}
+
+function checkObserver(
+  history: History,
+  places: ReadonlyMap<string, number>,
+  seen: readonly Seen[],
+): Fault[] {
+  const kept = seen.filter((line) => places.has(nameOf(line)))
+  const gone = seen.filter((line) => !places.has(nameOf(line)) && !isWithin(history.windows, line.at))
+  const { twice, reordered, missed } = walk(kept, places)
+  return [
+    ...checkGone(history, gone),
+    ...fault('invented', kept.filter((line) => line.at < calledAt(history, line)).map(nameOf)),
+    ...fault('twice', twice),
+    ...fault('reordered', reordered),
+    ...fault('missed', missed),
+    ...fault('false alarm', seen.filter((line) => isFalseAlarm(history, line)).map(nameOf)),
+  ]
+}
+
+/** Messages that were shown and are not there in the end, at least not under that id. */
+function checkGone({ appends, left }: History, gone: readonly Seen[]): Fault[] {
+  const names = new Set(left.watched.map(({ message }) => message))
+  const known = gone.filter(({ message }) => appends.get(message)?.feed === 'watched')
+  const renamed = known.filter(
+    (line) => isRenamed(line, appends.get(line.message)) || names.has(line.message),
+  )
+  return [
+    ...fault('invented', gone.filter((line) => !known.includes(line)).map(nameOf)),
+    ...fault('renamed', renamed.map(nameOf)),
+    ...fault('lost', known.filter((line) => !renamed.includes(line)).map(nameOf)),
+  ]
+}
+
+interface Walk {
+  twice: string[]
+  reordered: string[]
+  /** What was passed over without a word. */
+  missed: string[]
+}
+
+function walk(kept: readonly Seen[], places: ReadonlyMap<string, number>): Walk {
+  const accounted = new Set<number>()
+  const found: Walk = { twice: [], reordered: [], missed: [] }
+  let furthest = -1
+  for (const line of kept) {
+    const place = places.get(nameOf(line)) ?? 0
+    if (accounted.has(place)) found.twice.push(nameOf(line))
+    else if (place < furthest) found.reordered.push(nameOf(line))
+    if (line.lostBefore !== null) for (let told = furthest + 1; told < place; told++) accounted.add(told)
+    accounted.add(place)
+    furthest = Math.max(furthest, place)
+  }
+  for (const [name, place] of places) if (!accounted.has(place)) found.missed.push(name)
+  return found
+}
+
+function isFalseAlarm({ windows }: History, { lostBefore, at }: Seen): boolean {
+  return lostBefore !== null && !windows.some(({ fromUs }) => fromUs <= at)
+}
+
+function calledAt({ appends }: History, { message }: Seen): number {
+  return appends.get(message)?.calledAt ?? 0
+}
+
+function nameOf({ message, id }: Seen): string {
+  return `${message} ${id}`
+}

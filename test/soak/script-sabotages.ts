@@ -1,0 +1,85 @@
+// Breaks one rule of the scripts, to see that the soak finds out.
+
+import { createHash } from 'node:crypto'
+import type { Driver } from 'perilune'
+import type { Rule } from './fault.ts'
+
+export interface ScriptSabotage {
+  readonly what: string
+  /** The script: `feed/append`. */
+  readonly script: string
+  readonly rule: string
+  readonly instead: string
+}
+
+/** Each with the fault that it must lead to. */
+export const scriptSabotages: readonly (ScriptSabotage & { found: Rule })[] = [
+  {
+    what: 'an append that is sent twice appends twice',
+    script: 'feed/append',
+    rule: 'if remembered then',
+    instead: 'if false then',
+    found: 'twice',
+  },
+  {
+    what: 'a page leads its reader a little further than it showed',
+    script: 'feed/read',
+    rule: 'return math.max(position, feed.last), shown, false',
+    instead: 'return math.max(position, feed.last) + (shown > 0 and 300 or 0), shown, false',
+    found: 'missed',
+  },
+  {
+    what: 'claims lapse before their lease is over',
+    script: 'feed/claim',
+    rule: 'lapse_claims(leases, claimed, returned, work, now_ms, 1000)',
+    instead: 'lapse_claims(leases, claimed, returned, work, now_ms + 80, 1000)',
+    found: 'overlap',
+  },
+  {
+    what: 'claims of the same moment share their token',
+    script: 'feed/claim',
+    rule: 'feed.token = math.max(feed.token + 1, now_us)',
+    instead: 'feed.token = now_us - now_us % 100000',
+    found: 'token',
+  },
+  {
+    what: 'an ack is accepted whoever holds the message',
+    script: 'feed/ack',
+    rule: 'if not is_live(leases, token, now_ms) then',
+    instead: 'if false then',
+    found: 'stale',
+  },
+  {
+    what: 'what is acked stays in the feed',
+    script: 'feed/ack',
+    rule: 'remove_entries(feed, log, claimed, returned, expiry, work, parked, done)',
+    instead: 'give_back(claimed, returned, { done[1].place })',
+    found: 'undone',
+  },
+]
+
+/** A driver whose scripts have this rule replaced; throws when a script does not have it. */
+export function breakScripts(driver: Driver, sabotage: ScriptSabotage): Driver {
+  const run: Driver['run'] = (call) => driver.run({ ...call, script: broken(call.script, sabotage) })
+  return {
+    name: driver.name,
+    run,
+    runMany: (calls) => calls.map(run),
+    read: (calls) => driver.read(calls),
+    load: (script) => driver.load(broken(script, sabotage)),
+    subscribe: (channel, listener) => driver.subscribe(channel, listener),
+    info: () => driver.info(),
+    wait: (...args) => driver.wait(...args),
+    healthy: () => driver.healthy(),
+    close: () => driver.close(),
+  }
+}
+
+type Script = Parameters<Driver['load']>[0]
+
+function broken(script: Script, { script: name, rule, instead }: ScriptSabotage): Script {
+  if (script.name !== name) return script
+  if (script.source.split(rule).length !== 2) throw new Error(`${name} has not one rule '${rule}'`)
+  const source = script.source.replace(rule, () => instead)
+  return { ...script, source, sha1: createHash('sha1').update(source).digest('hex') }
+}
