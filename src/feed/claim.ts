@@ -16,6 +16,8 @@ export interface ExtendOptions {
 }
 
 const MAX_LEASE = { max: '30d' } as const
+// The server counts whole milliseconds, so a lease may end up to one earlier than its length says.
+const ROUNDING_MS = 1
 
 /**
  * Messages that nobody else gets until the lease ends.
@@ -38,7 +40,7 @@ export class Claim<Body> implements AsyncDisposable {
     this.messages = claim.messages
     this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
-    this.#endsAt = askedAt + claim.remainingMs
+    this.#endsAt = askedAt + claim.remainingMs - ROUNDING_MS
   }
 
   /** How long the lease was made for, counted from the claim or its last extension. */
@@ -62,7 +64,7 @@ export class Claim<Body> implements AsyncDisposable {
     const extended = await this.#whileHeld(extendClaim(this.#source, this.token, lease, options))
     this.#expiresAtMs = extended.expiresAtMs
     this.#leaseMs = extended.leaseMs
-    this.#endsAt = askedAt + extended.leaseMs
+    this.#endsAt = askedAt + extended.leaseMs - ROUNDING_MS
   }
 
   /**
