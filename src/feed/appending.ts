@@ -1,12 +1,12 @@
 // Appends of one tick become one script call. Those of one `appendMany` stay together, so no other
 // message falls between them; more than one call can carry is sent as several.
 
-import { append } from '../generated/feed.ts'
+import { append, type AppendAnswer } from '../generated/feed.ts'
 import { checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Batcher, BatchLimits } from '../runtime/batcher.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { type Source, toMarker } from './message.ts'
+import { microsText, type Source } from './message.ts'
 
 export interface AppendOptions {
   /** How long the message lives; default: the feed's `expireAfter`, else until it is removed. */
@@ -124,14 +124,21 @@ export class Appender<Body> {
       sharded: unit.sharded,
       messages,
     }))
-    const duplicates = new Map(answer.duplicates.map(({ at, id }) => [at, id]))
-    return messages.map(({ delayMs }, at) => {
-      const known = duplicates.get(at)
-      const id = known ?? answer.first + at
-      const marker = known !== undefined || delayMs > 0 ? null : toMarker(answer.epoch, id)
-      return { id: String(id), marker, duplicate: known !== undefined, began: answer.created }
-    })
+    return toAppended(answer, messages)
   }
+}
+
+function toAppended(answer: AppendAnswer, messages: readonly Outgoing[]): Appended[] {
+  const { epoch, first, created: began } = answer
+  const beginning = `${microsText(epoch)}-`
+  const appended = messages.map(({ delayMs }, at) => {
+    const id = microsText(first + at)
+    return { id, marker: delayMs > 0 ? null : beginning + id, duplicate: false, began }
+  })
+  for (const { at, id } of answer.duplicates) {
+    appended[at] = { id: microsText(id), marker: null, duplicate: true, began }
+  }
+  return appended
 }
 
 function inGroups(messages: readonly Outgoing[]): Outgoing[][] {

@@ -45,7 +45,7 @@ export function toMessage<Body>(
   // An id is the microsecond of the server at which the message was appended.
   const createdAtMs = Math.floor(stored.id / 1000)
   return {
-    id: String(stored.id),
+    id: microsText(stored.id),
     marker: stored.position === 0 ? null : toMarker(from.epoch, stored.position),
     body: codec.decode(stored.body),
     createdAtMs,
@@ -71,8 +71,26 @@ export function toMessages<Body>(
 }
 
 export function toMarker(epoch: number, position: number): string {
-  return `${epoch}-${position}`
+  return `${microsText(epoch)}-${microsText(position)}`
 }
+
+/**
+ * Microseconds as text. Their upper digits are those of the last call nearly always, and writing a
+ * double of sixteen digits is the dearest part of making a message.
+ */
+export function microsText(micros: number): string {
+  if (micros < MILLION) return String(micros)
+  const upper = Math.floor(micros / MILLION)
+  if (upper !== lastUpper) {
+    lastUpper = upper
+    lastUpperText = String(upper)
+  }
+  return lastUpperText + String(micros - upper * MILLION + MILLION).slice(1)
+}
+
+const MILLION = 1_000_000
+let lastUpper = 0
+let lastUpperText = '0'
 
 /** The numbers of ids that can name a message; others name none and are left out. */
 export function knownIds(argument: string, ids: unknown): number[] {

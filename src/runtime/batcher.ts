@@ -68,7 +68,7 @@ export class Batcher<Item, Result> {
   #schedule(): void {
     if (this.#scheduled || this.#groups.length === 0 || this.#underWay >= this.#limits.underWay) return
     this.#scheduled = true
-    setImmediate(() => {
+    process.nextTick(() => {
       this.#scheduled = false
       this.#flush()
     })

@@ -7,12 +7,13 @@ import { realTimeBreaches } from './real-time.ts'
 
 export function checkContents(history: History): Fault[] {
   const done = doneBy(history)
+  const acknowledged = [...history.appends.values()].filter(({ outcome }) => outcome === 'ok')
   const stillThere = history.left.worked.map(({ message }) => message).filter((message) => done.has(message))
   const doneTwice = [...done].filter(([, acks]) => acks.length > 1).map(([message]) => message)
   return [
     ...checkFeed(history, 'watched'),
     ...checkFeed(history, 'worked'),
-    ...fault('lost', findLost(history, done)),
+    ...fault('lost', withoutTrace(history, acknowledged)),
     ...fault('undone', stillThere),
     ...fault('twice', doneTwice),
   ]
@@ -62,19 +63,17 @@ function repeated(entries: readonly Left[]): Left[] {
   return entries.filter(({ message }) => names.size === names.add(message).size)
 }
 
-/** Acknowledged, but neither there nor done, nor perhaps done by an ack whose answer never came. */
-function findLost({ appends, operations, left }: History, done: ReadonlyMap<string, unknown>): string[] {
+/** Of these appends, the messages that are neither there nor done, nor perhaps done by an ack without answer. */
+export function withoutTrace(history: History, appends: readonly Operation[]): string[] {
+  const { operations, left } = history
   const perhapsDone = operations.filter(({ op, outcome }) => op === 'ack' && outcome === 'unknown')
   const accounted = new Set([
     ...left.watched.map(({ message }) => message),
     ...left.worked.map(({ message }) => message),
-    ...done.keys(),
+    ...doneBy(history).keys(),
     ...perhapsDone.flatMap(({ messages }) => messages),
   ])
-  const acknowledged = [...appends.values()].filter(({ outcome }) => outcome === 'ok')
-  return acknowledged
-    .map(({ messages: [message = ''] }) => message)
-    .filter((message) => !accounted.has(message))
+  return appends.map(({ messages: [message = ''] }) => message).filter((message) => !accounted.has(message))
 }
 
 function tell({ message, id }: { message: string; id: string }): string {

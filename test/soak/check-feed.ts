@@ -2,7 +2,7 @@
 
 import { arrange, type History, type Window } from './arrange.ts'
 import { checkClaims } from './check-claims.ts'
-import { checkContents, doneBy } from './check-contents.ts'
+import { checkContents, doneBy, withoutTrace } from './check-contents.ts'
 import { checkObservers } from './check-observers.ts'
 import { type Fault, fault, sumUp } from './fault.ts'
 import type { Line } from './history.ts'
@@ -17,6 +17,8 @@ export interface Totals {
   acknowledged: number
   /** Appends whose answer never came, or came within a window. */
   unknown: number
+  /** Of those, the ones that are neither in a feed nor done. */
+  unknownAndAbsent: number
   /** Calls of any kind that certainly did not happen. */
   failed: number
   observers: number
@@ -48,9 +50,11 @@ function count(history: History): Totals {
   const tally = (op: string, outcome: string): number =>
     operations.filter((each) => each.op === op && each.outcome === outcome).length
   const claimed = operations.flatMap(({ op, answer }) => (op === 'claim' ? (answer.messages ?? []) : []))
+  const unknown = [...appends.values()].filter(({ outcome }) => outcome === 'unknown')
   return {
     acknowledged: tally('append', 'ok'),
-    unknown: [...appends.values()].filter(({ outcome }) => outcome === 'unknown').length,
+    unknown: unknown.length,
+    unknownAndAbsent: withoutTrace(history, unknown).length,
     failed: operations.filter(({ outcome }) => outcome === 'failed').length,
     observers: seen.size,
     seen: [...seen.values()].reduce((sum, lines) => sum + lines.length, 0),

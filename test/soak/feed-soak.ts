@@ -22,6 +22,13 @@ export interface Scene {
   replaceConsumers(): Promise<void>
 }
 
+export interface Trouble {
+  /** When the deployment may lose what it acknowledged. */
+  windows: Window[]
+  /** How often what went wrong. */
+  happened: Record<string, number>
+}
+
 export interface SoakOptions {
   /** Where each process connects to: another proxy for each, say. */
   placeOf: (process: number) => Place
@@ -33,11 +40,17 @@ export interface SoakOptions {
   observersEach?: number
   consumerProcesses?: number
   consumersEach?: number
-  /** Goes on beside the load. Resolves to the times in which the deployment may lose something. */
-  trouble?: (scene: Scene) => Promise<Window[]>
+  /** Goes on beside the load. */
+  trouble?: (scene: Scene) => Promise<Trouble>
 }
 
-export async function soakFeed(options: SoakOptions): Promise<Verdict> {
+export interface SoakVerdict extends Verdict {
+  happened: Trouble['happened']
+}
+
+const NO_TROUBLE: Trouble = { windows: [], happened: {} }
+
+export async function soakFeed(options: SoakOptions): Promise<SoakVerdict> {
   const soak = new Soak(options)
   try {
     return await soak.run()
@@ -69,16 +82,16 @@ class Soak {
     )
   }
 
-  async run(): Promise<Verdict> {
+  async run(): Promise<SoakVerdict> {
     const all = [...this.#producers, ...this.#consumers]
     await Promise.all(all.map((each) => each.heard('ready')))
     for (const each of all) each.tell('begin')
-    const windows = await this.#underTrouble()
+    const { windows, happened } = await this.#underTrouble()
     await this.#finish()
     const left = await readLeft(this.#options.placeOf(0), this.#options.kind ?? 'perilune', this.#feeds)
     const started = [...this.#producers, ...this.#consumers, ...this.#killed]
     const lines = started.flatMap(({ history }) => readHistory(history))
-    return checkFeedHistory([...lines, ...left], windows)
+    return { ...checkFeedHistory([...lines, ...left], windows), happened }
   }
 
   clearUp(): void {
@@ -86,7 +99,7 @@ class Soak {
     rmSync(this.#dir, { recursive: true, force: true })
   }
 
-  async #underTrouble(): Promise<Window[]> {
+  async #underTrouble(): Promise<Trouble> {
     const over = new AbortController()
     const trouble = this.#options.trouble?.({
       over: over.signal,
@@ -96,7 +109,7 @@ class Soak {
     })
     await Promise.all(this.#producers.map((each) => each.heard('produced')))
     over.abort()
-    return (await trouble) ?? []
+    return (await trouble) ?? NO_TROUBLE
   }
 
   async #finish(): Promise<void> {

@@ -28,8 +28,8 @@ export interface Signals {
   begin: Promise<unknown>
   /** Once every share has produced: observers come to their end, consumers stop. */
   finish: Promise<unknown>
-  ready(): void
-  produced(): void
+  ready(): unknown
+  produced(): unknown
 }
 
 export async function work(share: Share, write: (line: Line) => void, signals: Signals): Promise<void> {

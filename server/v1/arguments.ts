@@ -1,0 +1,41 @@
+// The arguments of requests, in the words of the library.
+
+import { Type } from '@fastify/type-provider-typebox'
+import type { TInteger, TObject, TOptional, TString, TUnsafe } from '@fastify/type-provider-typebox'
+import type { Duration } from 'perilune'
+
+const DURATION = '^\\d+(\\.\\d+)?(ms|s|m|h|d)$'
+const DIGITS = '^[1-9]\\d{0,15}$'
+
+/** What a pattern asks for, in words. */
+export function patternWords(pattern: string | RegExp): string {
+  return String(pattern) === DURATION ? "a duration such as '30s'" : 'a whole number of at most 16 digits'
+}
+
+export const duration = (description: string): TOptional<TUnsafe<Duration>> =>
+  Type.Optional(Type.Unsafe<Duration>({ type: 'string', pattern: DURATION, examples: ['30s'], description }))
+
+export const wait: TOptional<TUnsafe<Duration>> = duration(
+  'How long to wait when there is nothing; more than 50s counts as 50s.',
+)
+
+export const limit = (byDefault: number): TOptional<TInteger> =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: `At most so many; default ${byDefault}.` }))
+
+export const origin: TOptional<TString> = Type.Optional(
+  Type.String({ description: 'Who appends or reads: 1 to 64 of A-Z a-z 0-9 _ . -' }),
+)
+
+const name: TString = Type.String({
+  minLength: 1,
+  description: 'Any UTF-8 without control characters, percent-encoded; about 380 bytes or more.',
+})
+const id: TString = Type.String({ description: 'The id of a message.' })
+const subscriber: TString = Type.String({ minLength: 1, description: 'The name of a subscriber.' })
+const token: TString = Type.String({ pattern: DIGITS, description: 'The token of a claim.' })
+
+export const FeedPath: TObject<{ name: TString }> = Type.Object({ name })
+export const MessagePath: TObject<{ name: TString; id: TString }> = Type.Object({ name, id })
+export const ClaimPath: TObject<{ name: TString; token: TString }> = Type.Object({ name, token })
+export const ClaimedPath: TObject<{ name: TString; token: TString; id: TString }> = Type.Object({ name, token, id })
+export const SubscriberPath: TObject<{ name: TString; subscriber: TString }> = Type.Object({ name, subscriber })

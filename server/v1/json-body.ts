@@ -1,0 +1,33 @@
+// Bodies are JSON in UTF-8 and nothing else. Their text is kept: what a message holds goes out to the
+// letter. A page of another origin cannot send application/json without being asked first, so none can
+// append to a service on the reader's own machine.
+
+import { isUtf8 } from 'node:buffer'
+import { InvalidArgumentError } from 'perilune'
+import type { App } from '../fastify.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was sent; empty when there was none. */
+    jsonText: string
+  }
+}
+
+export function takeJsonOnly(app: App): void {
+  app.decorateRequest('jsonText', '')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request, body: Buffer) => {
+    if (body.length === 0) return undefined
+    if (!isUtf8(body)) throw new InvalidArgumentError('body', 'must be UTF-8')
+    request.jsonText = body.toString('utf8')
+    return parse(request.jsonText)
+  })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw new InvalidArgumentError('body', 'must be JSON')
+  }
+}

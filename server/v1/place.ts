@@ -1,0 +1,35 @@
+// Which feed a request means. `v1:<tenant>/<name>`: no queue of /v2 has such a name, and no two tenants
+// share one, for in a tenant's part a slash is written as %2F.
+
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { InvalidArgumentError } from 'perilune'
+import { headerOf } from './headers.ts'
+
+const MAX_NAME_BYTES = 512
+const MAX_TENANT_LENGTH = 256
+// Longer tenants go by their hash, so that there is room for names.
+const PLAIN_BYTES = 128
+
+export const DEFAULT_TENANT = 'default'
+
+/** The library's name of a feed. Throws InvalidArgumentError for a name or tenant that cannot be. */
+export function feedName(request: FastifyRequest, name: string): string {
+  const prefix = prefixOf(headerOf(request, 'X-Project-ID') ?? DEFAULT_TENANT)
+  const left = MAX_NAME_BYTES - Buffer.byteLength(prefix)
+  if (name === '') throw new InvalidArgumentError('name', 'must not be empty')
+  if (Buffer.byteLength(name) > left) {
+    throw new InvalidArgumentError('name', `must be at most ${left} bytes of UTF-8`)
+  }
+  return prefix + name
+}
+
+function prefixOf(tenant: string): string {
+  if (tenant === '' || tenant.length > MAX_TENANT_LENGTH) {
+    throw new InvalidArgumentError('X-Project-ID', `must be 1 to ${MAX_TENANT_LENGTH} characters long`)
+  }
+  const plain = tenant.replace(/[%/]/g, encodeURIComponent)
+  // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+  if (Buffer.byteLength(plain) <= PLAIN_BYTES && !/[\u0000-\u001f\u007f]/.test(plain)) return `v1:${plain}/`
+  return `v1#${createHash('sha256').update(tenant).digest('base64url')}/`
+}

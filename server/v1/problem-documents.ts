@@ -1,0 +1,97 @@
+// Errors as problem documents (RFC 9457). `code` is the library's, where the library has one.
+
+import { InvalidArgumentError, LeaseLostError, PeriluneError } from 'perilune'
+import { Problem } from '../problems.ts'
+
+export interface ProblemDocument {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  /** Which argument was wrong. */
+  readonly argument?: string
+  /** Why a message was not acked or removed: `absent`, `unclaimed` or `held`. */
+  readonly reason?: string
+}
+
+export interface ProblemAnswer {
+  readonly headers: Readonly<Record<string, string>>
+  readonly document: ProblemDocument
+}
+
+/** A call that was understood, and cannot be carried out as things are. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: 'not-found' | 'refused'
+  readonly reason: string | undefined
+
+  constructor(code: Refusal['code'], detail: string, reason?: string) {
+    super(detail)
+    this.code = code
+    this.reason = reason
+  }
+}
+
+const TITLES: Readonly<Record<number, readonly [code: string, title: string]>> = {
+  400: ['invalid-argument', 'Invalid argument'],
+  404: ['not-found', 'Not found'],
+  405: ['method-not-allowed', 'Method not allowed'],
+  409: ['refused', 'Refused'],
+  410: ['lease-lost', 'Lease lost'],
+  413: ['too-large', 'Content too large'],
+  415: ['unsupported-media-type', 'Unsupported media type'],
+  500: ['internal', 'Internal server error'],
+  503: ['unavailable', 'Service unavailable'],
+}
+
+/** What the caller is told about an error; null when nobody foresaw it. */
+export function toProblemAnswer(error: unknown): ProblemAnswer | null {
+  if (error instanceof PeriluneError) return fromLibrary(error)
+  if (error instanceof Refusal) {
+    const { code, reason, message } = error
+    const document = problem(code === 'refused' ? 409 : 404, message)
+    return { headers: {}, document: reason === undefined ? document : { ...document, reason } }
+  }
+  if (error instanceof Problem) {
+    return { headers: error.headers, document: problem(error.status, error.message) }
+  }
+  return fromFramework(error)
+}
+
+/** What the caller is told when nobody foresaw the error; the log has the rest. */
+export function unforeseenAnswer(): ProblemAnswer {
+  return { headers: {}, document: problem(500, 'The request could not be carried out.') }
+}
+
+function fromLibrary(error: PeriluneError): ProblemAnswer {
+  if (error instanceof InvalidArgumentError) {
+    const { argument, message } = error
+    return { headers: {}, document: { ...problem(400, `${message}.`), argument } }
+  }
+  if (error instanceof LeaseLostError) {
+    return { headers: {}, document: problem(410, `The claim ${error.token} has ended, or never was.`) }
+  }
+  const detail =
+    error.code === 'ambiguous'
+      ? 'The store did not answer in time: the request may have been carried out.'
+      : 'The store did not carry out the request. Please try again.'
+  return { headers: { 'Retry-After': '1' }, document: problem(503, detail, error.code) }
+}
+
+/** Fastify's own errors: bodies too large or of another type, paths that cannot be decoded, shutting down. */
+function fromFramework(error: unknown): ProblemAnswer | null {
+  if (!(error instanceof Error) || !('statusCode' in error)) return null
+  const status = Number(error.statusCode)
+  if (status === 503) {
+    return { headers: { 'Retry-After': '1' }, document: problem(503, 'The service is shutting down.') }
+  }
+  if (!(status >= 400 && status < 500)) return null
+  return { headers: {}, document: problem(status in TITLES ? status : 400, `${error.message}.`) }
+}
+
+function problem(status: number, detail: string, code?: string): ProblemDocument {
+  const [byDefault = 'internal', title = 'Error'] = TITLES[status] ?? []
+  const named = code ?? byDefault
+  return { type: `urn:perilune:problem:${named}`, title, status, detail, code: named }
+}

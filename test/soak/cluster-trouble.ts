@@ -1,0 +1,118 @@
+// What goes wrong on a cluster while it is soaked: slots move, replicas take over, masters die.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ask, askFields, until } from '../servers/ask.ts'
+import type { RedisCluster } from '../servers/cluster.ts'
+import type { RedisServer } from '../servers/redis.ts'
+import type { Scene, Trouble } from './feed-soak.ts'
+import { nowUs, type Role } from './history.ts'
+
+/** What was acknowledged that long before a master was killed may not have reached its replica. */
+const CLASS_C_US = 2_000_000
+
+/** Moves slots back and forth, lets replicas take over in good order, replaces consumers, in turns. */
+export async function troubleCluster(cluster: RedisCluster, scene: Scene): Promise<Trouble> {
+  const happened = { 'slots moved': 0, failovers: 0, 'consumers killed': 0 }
+  do {
+    for (const role of ['watched', 'worked'] as const) {
+      await moveSlot(cluster, await slotOf(cluster, scene, role), scene.random)
+      happened['slots moved'] += 1
+      await promote(cluster, await slotOf(cluster, scene, role))
+      happened.failovers += 1
+      await scene.replaceConsumers()
+      happened['consumers killed'] += 1
+    }
+  } while (!scene.over.aborted)
+  return { windows: [], happened }
+}
+
+/** Kills the master of one feed, then of the other; their replicas take over by election. */
+export async function killMasters(cluster: RedisCluster, scene: Scene): Promise<Trouble> {
+  const windows: Trouble['windows'] = []
+  for (const role of ['watched', 'worked'] as const) {
+    await sleep(2500)
+    const slot = await slotOf(cluster, scene, role)
+    const owner = nodeAt(cluster, await ownerOf(cluster, slot))
+    const killedAt = nowUs()
+    await owner.kill()
+    windows.push({ fromUs: killedAt - CLASS_C_US, toUs: nowUs() })
+    await until('a replica has taken over', async () => (await ownerOf(cluster, slot)) !== owner.port)
+    await owner.restart()
+    await until('the killed one is a replica', () => isReplicaInSync(owner.port))
+  }
+  return { windows, happened: { 'masters killed': windows.length } }
+}
+
+async function moveSlot(cluster: RedisCluster, slot: number, random: () => number): Promise<void> {
+  const from = await ownerOf(cluster, slot)
+  const others = (await mastersOf(cluster)).filter((port) => port !== from)
+  const to = others[Math.floor(random() * others.length)] ?? from
+  await cluster.beginMove(slot, from, to)
+  await cluster.moveKeys(slot, from, to, 1)
+  await sleep(random() * 100) // calls now meet half of their keys
+  while ((await cluster.moveKeys(slot, from, to)) > 0);
+  await cluster.finishMove(slot, from, to)
+  await until('every node knows who has the slot', async () => (await ownerOf(cluster, slot)) === to)
+}
+
+/** The replica of the slot's master takes over without a loss. */
+async function promote(cluster: RedisCluster, slot: number): Promise<void> {
+  const old = await ownerOf(cluster, slot)
+  const replica = await replicaOf(cluster, old)
+  await until('the replica has all data', () => isReplicaInSync(replica))
+  await ask(replica, 'CLUSTER', 'FAILOVER')
+  await until('the replica has taken over', async () => (await ownerOf(cluster, slot)) === replica)
+  await until('the old master follows it', () => isReplicaInSync(old))
+}
+
+/** Throws until all nodes that run agree. */
+async function ownerOf(cluster: RedisCluster, slot: number): Promise<number> {
+  const views = await Promise.all(cluster.ports.map((port) => ownerAccordingTo(port, slot)))
+  const owners = new Set(views.filter((owner) => owner !== null))
+  const [owner] = owners
+  if (owner === undefined || owners.size > 1) throw new Error(`nodes disagree about slot ${slot}`)
+  return owner
+}
+
+/** Null when that node does not answer. */
+async function ownerAccordingTo(port: number, slot: number): Promise<number | null> {
+  const ranges = await ask(port, 'CLUSTER', 'SLOTS').catch(() => null)
+  if (ranges === null) return null
+  const range = (ranges as [number, number, [string, number]][]).find(
+    ([first, last]) => first <= slot && slot <= last,
+  )
+  return range?.[2][1] ?? 0
+}
+
+async function slotOf(cluster: RedisCluster, { feeds }: Scene, role: Role): Promise<number> {
+  const slot = await cluster.slotOf(`perilune:{feed:${feeds[role]}}:meta`)
+  await until('all nodes agree about the slot', async () => (await ownerOf(cluster, slot)) > 0)
+  return slot
+}
+
+async function mastersOf(cluster: RedisCluster): Promise<number[]> {
+  const roles = await Promise.all(cluster.ports.map((port) => replicationOf(port)))
+  return cluster.ports.filter((_, at) => roles[at]?.get('role') === 'master')
+}
+
+async function replicaOf(cluster: RedisCluster, master: number): Promise<number> {
+  const roles = await Promise.all(cluster.ports.map((port) => replicationOf(port)))
+  const replica = cluster.ports.find((_, at) => roles[at]?.get('master_port') === String(master))
+  if (replica === undefined) throw new Error(`the master on port ${master} has no replica`)
+  return replica
+}
+
+async function isReplicaInSync(port: number): Promise<boolean> {
+  const fields = await replicationOf(port)
+  return fields.get('role') === 'slave' && fields.get('master_link_status') === 'up'
+}
+
+function replicationOf(port: number): Promise<Map<string, string>> {
+  return askFields(port, 'INFO', 'replication')
+}
+
+function nodeAt({ nodes }: RedisCluster, port: number): RedisServer {
+  const node = nodes.find((each) => each.port === port)
+  if (node === undefined) throw new Error(`no node of ours is on port ${port}`)
+  return node
+}
