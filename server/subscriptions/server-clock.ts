@@ -10,7 +10,7 @@ export class ServerClock {
   #known: { readonly serverMs: number; readonly at: number } | null = null
 
   constructor(perilune: Perilune) {
-    this.#feed = perilune.feed('clock', { keep: 1, expireAfter: '1m' })
+    this.#feed = perilune.feed('webhooks/clock', { keep: 100, expireAfter: '1m' })
   }
 
   /** Unix milliseconds; late by the time that one answer took, at most. */

@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '4f9f6aa70f16dc36f58811b186e3f092f4bab6da',
+    sha1: 'eafde542709daad81c3b4250c0f123a15bccf873',
     reads: false,
     bytes: false,
     source: `--[[
@@ -187,17 +187,20 @@ end
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
 --   b  the body
--- The same three fields in every entry, so that Redis stores their names once a node.
+-- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
+-- names of equal fields once a node.
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
   local place = string.match(raw[1], '^%d+')
   local position = tonumber(place)
   local fields = raw[2]
-  local ttl_ms = tonumber(fields[2])
-  local extra = fields[4]
+  local ttl_ms, extra, body = 0, '', fields[2]
+  if fields[1] == 't' then
+    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  end
   local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then
@@ -481,12 +484,12 @@ return { 'acked', #done, refused }
     [76, 'lua/shared/feed/meta.lua', 1],
     [108, 'lua/shared/feed/save.lua', 1],
     [143, 'lua/shared/feed/entry.lua', 1],
-    [216, 'lua/shared/feed/work.lua', 1],
-    [266, 'lua/shared/feed/remove.lua', 1],
-    [292, 'lua/shared/feed/leases.lua', 1],
-    [308, 'lua/shared/feed/places.lua', 1],
-    [333, 'lua/shared/feed/keep-alive.lua', 1],
-    [369, 'lua/feed/ack.lua', 35],
+    [219, 'lua/shared/feed/work.lua', 1],
+    [269, 'lua/shared/feed/remove.lua', 1],
+    [295, 'lua/shared/feed/leases.lua', 1],
+    [311, 'lua/shared/feed/places.lua', 1],
+    [336, 'lua/shared/feed/keep-alive.lua', 1],
+    [372, 'lua/feed/ack.lua', 35],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -713,7 +716,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '5bb8357dfb95efef0546e7b07a943a26374ab52e',
+    sha1: '6c1901ba2ffea618eacad9af2b7f06d0b55cc972',
     reads: false,
     bytes: false,
     source: `--[[
@@ -885,17 +888,20 @@ end
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
 --   b  the body
--- The same three fields in every entry, so that Redis stores their names once a node.
+-- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
+-- names of equal fields once a node.
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
   local place = string.match(raw[1], '^%d+')
   local position = tonumber(place)
   local fields = raw[2]
-  local ttl_ms = tonumber(fields[2])
-  local extra = fields[4]
+  local ttl_ms, extra, body = 0, '', fields[2]
+  if fields[1] == 't' then
+    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  end
   local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then
@@ -956,7 +962,11 @@ local function tell_messages(entries)
 end
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
-  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
 end
 -- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
 -- either \`bytes\` or \`body\`.
@@ -1119,14 +1129,14 @@ end
 -- id, an entry's from its position.
 local function store_late(feed, log, expiry, parked, entry)
   feed.last = feed.last + 1
-  local ttl_ms = 0
+  local ttl_ms = '0'
   if entry.expires_at_ms ~= 0 then
-    ttl_ms = math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000))
+    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
   end
   add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
   redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
   feed.bytes = feed.bytes + #entry.body
-  if ttl_ms == 0 then
+  if ttl_ms == '0' then
     feed.lives_until = -1
   else
     local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
@@ -1374,17 +1384,17 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [99, 'lua/shared/feed/meta.lua', 1],
     [131, 'lua/shared/feed/save.lua', 1],
     [166, 'lua/shared/feed/entry.lua', 1],
-    [239, 'lua/shared/feed/add-entry.lua', 1],
-    [243, 'lua/shared/feed/remove.lua', 1],
-    [269, 'lua/shared/feed/expiry.lua', 1],
-    [361, 'lua/shared/feed/park.lua', 1],
-    [379, 'lua/shared/feed/show-due.lua', 1],
-    [380, 'lua/shared/feed/parked.lua', 1],
-    [399, 'lua/shared/feed/show-due.lua', 3],
-    [441, 'lua/shared/feed/once.lua', 1],
-    [464, 'lua/shared/feed/retention.lua', 1],
-    [517, 'lua/shared/feed/keep-alive.lua', 1],
-    [553, 'lua/feed/append.lua', 50],
+    [242, 'lua/shared/feed/add-entry.lua', 1],
+    [250, 'lua/shared/feed/remove.lua', 1],
+    [276, 'lua/shared/feed/expiry.lua', 1],
+    [368, 'lua/shared/feed/park.lua', 1],
+    [386, 'lua/shared/feed/show-due.lua', 1],
+    [387, 'lua/shared/feed/parked.lua', 1],
+    [406, 'lua/shared/feed/show-due.lua', 3],
+    [448, 'lua/shared/feed/once.lua', 1],
+    [471, 'lua/shared/feed/retention.lua', 1],
+    [524, 'lua/shared/feed/keep-alive.lua', 1],
+    [560, 'lua/feed/append.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.messages.length * 5)
@@ -1468,7 +1478,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '4bf196f80adcad6a0732b43e27445cf535eabc8f',
+    sha1: '3189f043ff12b2acab0333787806c1892d92cfec',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1644,17 +1654,20 @@ end
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
 --   b  the body
--- The same three fields in every entry, so that Redis stores their names once a node.
+-- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
+-- names of equal fields once a node.
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
   local place = string.match(raw[1], '^%d+')
   local position = tonumber(place)
   local fields = raw[2]
-  local ttl_ms = tonumber(fields[2])
-  local extra = fields[4]
+  local ttl_ms, extra, body = 0, '', fields[2]
+  if fields[1] == 't' then
+    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  end
   local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then
@@ -1715,7 +1728,11 @@ local function tell_messages(entries)
 end
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
-  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
 end
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
@@ -1910,14 +1927,14 @@ end
 -- id, an entry's from its position.
 local function store_late(feed, log, expiry, parked, entry)
   feed.last = feed.last + 1
-  local ttl_ms = 0
+  local ttl_ms = '0'
   if entry.expires_at_ms ~= 0 then
-    ttl_ms = math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000))
+    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
   end
   add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
   redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
   feed.bytes = feed.bytes + #entry.body
-  if ttl_ms == 0 then
+  if ttl_ms == '0' then
     feed.lives_until = -1
   else
     local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
@@ -2239,23 +2256,23 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [103, 'lua/shared/feed/meta.lua', 1],
     [135, 'lua/shared/feed/save.lua', 1],
     [170, 'lua/shared/feed/entry.lua', 1],
-    [243, 'lua/shared/feed/add-entry.lua', 1],
-    [247, 'lua/shared/feed/work.lua', 1],
-    [297, 'lua/shared/feed/remove.lua', 1],
-    [323, 'lua/shared/feed/expiry.lua', 1],
-    [415, 'lua/shared/feed/show-due.lua', 1],
-    [416, 'lua/shared/feed/parked.lua', 1],
-    [435, 'lua/shared/feed/show-due.lua', 3],
-    [477, 'lua/shared/feed/leases.lua', 1],
-    [493, 'lua/shared/feed/claimed-entries.lua', 1],
-    [502, 'lua/shared/feed/lapse.lua', 1],
-    [536, 'lua/shared/feed/free.lua', 1],
-    [589, 'lua/shared/feed/open-claim.lua', 1],
-    [605, 'lua/shared/feed/bury.lua', 1],
-    [618, 'lua/shared/feed/prolong.lua', 1],
-    [638, 'lua/shared/feed/recheck.lua', 1],
-    [648, 'lua/shared/feed/keep-alive.lua', 1],
-    [684, 'lua/feed/claim.lua', 60],
+    [246, 'lua/shared/feed/add-entry.lua', 1],
+    [254, 'lua/shared/feed/work.lua', 1],
+    [304, 'lua/shared/feed/remove.lua', 1],
+    [330, 'lua/shared/feed/expiry.lua', 1],
+    [422, 'lua/shared/feed/show-due.lua', 1],
+    [423, 'lua/shared/feed/parked.lua', 1],
+    [442, 'lua/shared/feed/show-due.lua', 3],
+    [484, 'lua/shared/feed/leases.lua', 1],
+    [500, 'lua/shared/feed/claimed-entries.lua', 1],
+    [509, 'lua/shared/feed/lapse.lua', 1],
+    [543, 'lua/shared/feed/free.lua', 1],
+    [596, 'lua/shared/feed/open-claim.lua', 1],
+    [612, 'lua/shared/feed/bury.lua', 1],
+    [625, 'lua/shared/feed/prolong.lua', 1],
+    [645, 'lua/shared/feed/recheck.lua', 1],
+    [655, 'lua/shared/feed/keep-alive.lua', 1],
+    [691, 'lua/feed/claim.lua', 60],
   ],
   encode(args) {
     return [
@@ -2324,7 +2341,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: '1c8f1c8c8bc12e96098e73b0e5ed99474ab2b0bb',
+    sha1: '1ba0bd63bdccaf9f4fd69a482955006d9a56b428',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2385,17 +2402,20 @@ end
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
 --   b  the body
--- The same three fields in every entry, so that Redis stores their names once a node.
+-- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
+-- names of equal fields once a node.
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
   local place = string.match(raw[1], '^%d+')
   local position = tonumber(place)
   local fields = raw[2]
-  local ttl_ms = tonumber(fields[2])
-  local extra = fields[4]
+  local ttl_ms, extra, body = 0, '', fields[2]
+  if fields[1] == 't' then
+    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  end
   local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then
@@ -2559,10 +2579,10 @@ return {
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
     [55, 'lua/shared/feed/entry.lua', 1],
-    [128, 'lua/shared/feed/work.lua', 1],
-    [178, 'lua/shared/feed/leases.lua', 1],
-    [194, 'lua/shared/feed/claimed-entries.lua', 1],
-    [203, 'lua/feed/claimed.lua', 23],
+    [131, 'lua/shared/feed/work.lua', 1],
+    [181, 'lua/shared/feed/leases.lua', 1],
+    [197, 'lua/shared/feed/claimed-entries.lua', 1],
+    [206, 'lua/feed/claimed.lua', 23],
   ],
   encode(args) {
     return [
@@ -3177,7 +3197,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: 'fa9b04cb3a6dd8a513f68571a1f89e9dfab87329',
+    sha1: 'b69e07d85f42c2b15af880d676fd05ed083035cf',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3239,17 +3259,20 @@ end
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
 --   b  the body
--- The same three fields in every entry, so that Redis stores their names once a node.
+-- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
+-- names of equal fields once a node.
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
   local place = string.match(raw[1], '^%d+')
   local position = tonumber(place)
   local fields = raw[2]
-  local ttl_ms = tonumber(fields[2])
-  local extra = fields[4]
+  local ttl_ms, extra, body = 0, '', fields[2]
+  if fields[1] == 't' then
+    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  end
   local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then
@@ -3480,12 +3503,12 @@ return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/feed/meta.lua', 1],
     [56, 'lua/shared/feed/entry.lua', 1],
-    [129, 'lua/shared/feed/work.lua', 1],
-    [179, 'lua/shared/feed/parked.lua', 1],
-    [198, 'lua/shared/feed/leases.lua', 1],
-    [214, 'lua/shared/feed/held.lua', 1],
-    [245, 'lua/shared/feed/places.lua', 1],
-    [270, 'lua/feed/get.lua', 26],
+    [132, 'lua/shared/feed/work.lua', 1],
+    [182, 'lua/shared/feed/parked.lua', 1],
+    [201, 'lua/shared/feed/leases.lua', 1],
+    [217, 'lua/shared/feed/held.lua', 1],
+    [248, 'lua/shared/feed/places.lua', 1],
+    [273, 'lua/feed/get.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -3547,7 +3570,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: '45605210c6931c92392d3e62e7c5b5a794d36d7b',
+    sha1: '6ce32875037ada6e763a56acf7ca6fcb2c2f6d61',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3613,17 +3636,20 @@ end
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
 --   b  the body
--- The same three fields in every entry, so that Redis stores their names once a node.
+-- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
+-- names of equal fields once a node.
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
   local place = string.match(raw[1], '^%d+')
   local position = tonumber(place)
   local fields = raw[2]
-  local ttl_ms = tonumber(fields[2])
-  local extra = fields[4]
+  local ttl_ms, extra, body = 0, '', fields[2]
+  if fields[1] == 't' then
+    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  end
   local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then
@@ -3817,10 +3843,10 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/feed/meta.lua', 1],
     [60, 'lua/shared/feed/entry.lua', 1],
-    [133, 'lua/shared/feed/work.lua', 1],
-    [183, 'lua/shared/feed/leases.lua', 1],
-    [199, 'lua/shared/feed/due.lua', 1],
-    [206, 'lua/feed/inspect.lua', 28],
+    [136, 'lua/shared/feed/work.lua', 1],
+    [186, 'lua/shared/feed/leases.lua', 1],
+    [202, 'lua/shared/feed/due.lua', 1],
+    [209, 'lua/feed/inspect.lua', 28],
   ],
   encode(args) {
     return [
@@ -3898,7 +3924,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: 'bef7bb7ac459afb7178f072a57f74b94206a3407',
+    sha1: 'd29a1d6525bf6936c458a816a39f629391ff9755',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3974,17 +4000,20 @@ end
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
 --   b  the body
--- The same three fields in every entry, so that Redis stores their names once a node.
+-- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
+-- names of equal fields once a node.
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
   local place = string.match(raw[1], '^%d+')
   local position = tonumber(place)
   local fields = raw[2]
-  local ttl_ms = tonumber(fields[2])
-  local extra = fields[4]
+  local ttl_ms, extra, body = 0, '', fields[2]
+  if fields[1] == 't' then
+    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  end
   local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then
@@ -4320,14 +4349,14 @@ return {
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/feed/meta.lua', 1],
     [70, 'lua/shared/feed/entry.lua', 1],
-    [143, 'lua/shared/feed/work.lua', 1],
-    [193, 'lua/shared/feed/parked.lua', 1],
-    [212, 'lua/shared/feed/leases.lua', 1],
-    [228, 'lua/shared/feed/marker.lua', 1],
-    [250, 'lua/shared/feed/start.lua', 1],
-    [275, 'lua/shared/feed/held.lua', 1],
-    [306, 'lua/shared/feed/reading.lua', 1],
-    [365, 'lua/feed/read.lua', 38],
+    [146, 'lua/shared/feed/work.lua', 1],
+    [196, 'lua/shared/feed/parked.lua', 1],
+    [215, 'lua/shared/feed/leases.lua', 1],
+    [231, 'lua/shared/feed/marker.lua', 1],
+    [253, 'lua/shared/feed/start.lua', 1],
+    [278, 'lua/shared/feed/held.lua', 1],
+    [309, 'lua/shared/feed/reading.lua', 1],
+    [368, 'lua/feed/read.lua', 38],
   ],
   encode(args) {
     return [
@@ -4729,7 +4758,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: 'ff12c0b998598dd9bca6555e4a7d55f0151e3579',
+    sha1: 'f521340818176bfb22354d585b67fd9faf8dd2de',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4877,17 +4906,20 @@ end
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
 --   b  the body
--- The same three fields in every entry, so that Redis stores their names once a node.
+-- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
+-- names of equal fields once a node.
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
   local place = string.match(raw[1], '^%d+')
   local position = tonumber(place)
   local fields = raw[2]
-  local ttl_ms = tonumber(fields[2])
-  local extra = fields[4]
+  local ttl_ms, extra, body = 0, '', fields[2]
+  if fields[1] == 't' then
+    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  end
   local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then
@@ -5156,12 +5188,12 @@ return { 'removed', count, held }
     [75, 'lua/shared/feed/meta.lua', 1],
     [107, 'lua/shared/feed/save.lua', 1],
     [142, 'lua/shared/feed/entry.lua', 1],
-    [215, 'lua/shared/feed/work.lua', 1],
-    [265, 'lua/shared/feed/remove.lua', 1],
-    [291, 'lua/shared/feed/leases.lua', 1],
-    [307, 'lua/shared/feed/places.lua', 1],
-    [332, 'lua/shared/feed/keep-alive.lua', 1],
-    [368, 'lua/feed/remove.lua', 34],
+    [218, 'lua/shared/feed/work.lua', 1],
+    [268, 'lua/shared/feed/remove.lua', 1],
+    [294, 'lua/shared/feed/leases.lua', 1],
+    [310, 'lua/shared/feed/places.lua', 1],
+    [335, 'lua/shared/feed/keep-alive.lua', 1],
+    [371, 'lua/feed/remove.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -5208,7 +5240,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '7823b7fadbcb62393a7de85b92ca6c48d176e654',
+    sha1: '6fc3bda734bb786d181fbec8d7a990f95f2ae019',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5325,17 +5357,20 @@ end
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
 --   b  the body
--- The same three fields in every entry, so that Redis stores their names once a node.
+-- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
+-- names of equal fields once a node.
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
   local place = string.match(raw[1], '^%d+')
   local position = tonumber(place)
   local fields = raw[2]
-  local ttl_ms = tonumber(fields[2])
-  local extra = fields[4]
+  local ttl_ms, extra, body = 0, '', fields[2]
+  if fields[1] == 't' then
+    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  end
   local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then
@@ -5396,7 +5431,11 @@ local function tell_messages(entries)
 end
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
-  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
 end
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
@@ -5591,14 +5630,14 @@ end
 -- id, an entry's from its position.
 local function store_late(feed, log, expiry, parked, entry)
   feed.last = feed.last + 1
-  local ttl_ms = 0
+  local ttl_ms = '0'
   if entry.expires_at_ms ~= 0 then
-    ttl_ms = math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000))
+    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
   end
   add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
   redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
   feed.bytes = feed.bytes + #entry.body
-  if ttl_ms == 0 then
+  if ttl_ms == '0' then
     feed.lives_until = -1
   else
     local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
@@ -5751,18 +5790,18 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [44, 'lua/shared/feed/meta.lua', 1],
     [76, 'lua/shared/feed/save.lua', 1],
     [111, 'lua/shared/feed/entry.lua', 1],
-    [184, 'lua/shared/feed/add-entry.lua', 1],
-    [188, 'lua/shared/feed/work.lua', 1],
-    [238, 'lua/shared/feed/remove.lua', 1],
-    [264, 'lua/shared/feed/expiry.lua', 1],
-    [356, 'lua/shared/feed/show-due.lua', 1],
-    [357, 'lua/shared/feed/parked.lua', 1],
-    [376, 'lua/shared/feed/show-due.lua', 3],
-    [418, 'lua/shared/feed/leases.lua', 1],
-    [434, 'lua/shared/feed/lapse.lua', 1],
-    [468, 'lua/shared/feed/keep-alive.lua', 1],
-    [504, 'lua/shared/feed/due.lua', 1],
-    [511, 'lua/feed/settle.lua', 36],
+    [187, 'lua/shared/feed/add-entry.lua', 1],
+    [195, 'lua/shared/feed/work.lua', 1],
+    [245, 'lua/shared/feed/remove.lua', 1],
+    [271, 'lua/shared/feed/expiry.lua', 1],
+    [363, 'lua/shared/feed/show-due.lua', 1],
+    [364, 'lua/shared/feed/parked.lua', 1],
+    [383, 'lua/shared/feed/show-due.lua', 3],
+    [425, 'lua/shared/feed/leases.lua', 1],
+    [441, 'lua/shared/feed/lapse.lua', 1],
+    [475, 'lua/shared/feed/keep-alive.lua', 1],
+    [511, 'lua/shared/feed/due.lua', 1],
+    [518, 'lua/feed/settle.lua', 36],
   ],
   encode(args) {
     return [

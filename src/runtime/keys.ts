@@ -1,5 +1,6 @@
-// The keys of one unit: `<namespace>:{<structure>:<name>}:<part>`. All keys of a unit share the hash
-// tag, so they live in one cluster slot; no two units share a key, whatever their names contain.
+// The keys of one unit: `<namespace>:{<structure>:<name>}:<part>`, or `…:<name>:<unit>}…` where a name has
+// several. All keys of a unit share the hash tag, so they live in one cluster slot; no two units share a
+// key, whatever their names contain.
 
 import { checkText } from './arguments.ts'
 import { InvalidArgumentError } from './errors.ts'
@@ -17,9 +18,10 @@ export function checkName(argument: string, name: unknown): string {
   return checkText(argument, name, MAX_NAME_BYTES)
 }
 
-/** `shop:{feed:room%3A7}`: what every key of the unit begins with. */
-export function unitPrefix(namespace: string, structure: string, name: string): string {
-  return `${namespace}:{${structure}:${encodeName(name)}}`
+/** `shop:{feed:room%3A7}`, or `shop:{feed:room%3A7:12}`: what every key of the unit begins with. */
+export function unitPrefix(namespace: string, structure: string, name: string, unit?: string): string {
+  const tag = unit === undefined ? encodeName(name) : `${encodeName(name)}:${encodeName(unit)}`
+  return `${namespace}:{${structure}:${tag}}`
 }
 
 /** Escapes what has a meaning in a key: braces, the colon, and the escape itself. */

@@ -25,8 +25,8 @@ export class Runtime {
     this.wakes = new Wakes(driver)
   }
 
-  prefix(structure: string, name: string): string {
-    return unitPrefix(this.namespace, structure, name)
+  prefix(structure: string, name: string, unit?: string): string {
+    return unitPrefix(this.namespace, structure, name, unit)
   }
 
   /** The batcher under way for `key`, so that short-lived handles of one unit share it. */

@@ -12,6 +12,8 @@ type AnyOperation = Operation<never, unknown>
 export interface Place {
   readonly structure: string
   readonly name: string
+  /** Which of the name's units, where it has several: `12`. */
+  readonly unit?: string
   /** Begins the last part of every key, for a unit that lives beside another one: `dead-`. */
   readonly beside?: string
   /** The oldest server that can serve the structure. */
@@ -30,7 +32,7 @@ export class Unit {
   constructor(runtime: Runtime, place: Place) {
     this.runtime = runtime
     this.place = place
-    this.prefix = runtime.prefix(place.structure, place.name)
+    this.prefix = runtime.prefix(place.structure, place.name, place.unit)
     this.channel = `${this.prefix}:${place.beside ?? ''}wake`
   }
 

@@ -18,7 +18,8 @@ export interface Attempt<Value> {
 
 export interface WaitTerms {
   wakes: Wakes
-  channel: string
+  /** One channel, or several: a wake on any of them counts. */
+  channel: string | readonly string[]
   waitMs: number
   signal: AbortSignal | undefined
 }

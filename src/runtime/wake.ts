@@ -15,18 +15,37 @@ export class Wakes {
     this.#driver = driver
   }
 
-  /** Listens on a channel; resolves when the server has confirmed. `close` the watch when done. */
-  async watch(name: string): Promise<Watch> {
-    let channel = this.#channels.get(name)
-    if (channel === undefined) {
-      channel = new Channel(this.#driver, name, () => this.#channels.delete(name))
-      this.#channels.set(name, channel)
+  /**
+   * Listens on a channel, or on several at once; resolves when the server has confirmed. `close` the watch
+   * when done.
+   */
+  async watch(names: string | readonly string[]): Promise<Watch> {
+    const channels = [names].flat().map((name) => this.#channel(name))
+    const watch = new Watch((left) => channels.forEach((channel) => channel.leave(left)))
+    try {
+      await Promise.all(channels.map((channel) => channel.enter(watch)))
+    } catch (error) {
+      watch.close()
+      throw error
     }
-    return channel.watch()
+    return watch
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#channels.values()].map((channel) => channel.close()))
+  }
+
+  #channel(name: string): Channel {
+    const known = this.#channels.get(name)
+    if (known !== undefined) return known
+    const channel = new Channel(this.#driver, name, () => this.#forget(name, channel))
+    this.#channels.set(name, channel)
+    return channel
+  }
+
+  #forget(name: string, channel: Channel): void {
+    // One that failed or ended late must not take its successor along.
+    if (this.#channels.get(name) === channel) this.#channels.delete(name)
   }
 }
 
@@ -86,10 +105,10 @@ class Channel {
     this.#subscription.catch(forget)
   }
 
-  async watch(): Promise<Watch> {
+  /** Resolves when the server has confirmed the subscription. */
+  async enter(watch: Watch): Promise<void> {
     if (this.#linger !== null) clearTimeout(this.#linger)
     this.#linger = null
-    const watch = new Watch((left) => this.#leave(left))
     this.#watches.add(watch)
     try {
       await this.#subscription
@@ -97,19 +116,18 @@ class Channel {
       this.#watches.delete(watch)
       throw error
     }
-    return watch
+  }
+
+  leave(watch: Watch): void {
+    if (!this.#watches.delete(watch) || this.#watches.size > 0) return
+    this.#linger = setTimeout(() => void this.#unsubscribe(), LINGER_MS)
+    this.#linger.unref()
   }
 
   async close(): Promise<void> {
     if (this.#linger !== null) clearTimeout(this.#linger)
     this.#wakeAll()
     await this.#unsubscribe()
-  }
-
-  #leave(watch: Watch): void {
-    if (!this.#watches.delete(watch) || this.#watches.size > 0) return
-    this.#linger = setTimeout(() => void this.#unsubscribe(), LINGER_MS)
-    this.#linger.unref()
   }
 
   async #unsubscribe(): Promise<void> {

@@ -53,7 +53,7 @@ export const scriptSabotages: readonly (ScriptSabotage & { found: Rule })[] = [
     what: 'what is acked stays in the feed',
     script: 'feed/ack',
     rule: 'remove_entries(feed, log, claimed, returned, expiry, work, parked, done)',
-    instead: 'give_back(claimed, returned, { done[1].place })',
+    instead: "redis.call('ZREM', claimed, done[1].place)",
     found: 'undone',
   },
 ]

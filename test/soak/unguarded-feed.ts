@@ -11,11 +11,8 @@ import type { Entry, SoakedFeed } from './soaked-feed.ts'
 const PAGE = 50
 
 export function unguarded({ command }: Connection, name: string): SoakedFeed {
-  const [counter, order, bodies] = ['counter', 'order', 'bodies'].map((part) => `{${name}}:${part}`) as [
-    string,
-    string,
-    string,
-  ]
+  const tag = `{feed:${name}}` // the slot of the feed of the same name that is ours
+  const [counter, order, bodies] = [`${tag}:counter`, `${tag}:order`, `${tag}:bodies`] as const
 
   async function append(message: string): Promise<string> {
     const id = randomUUID()

@@ -2,17 +2,20 @@
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
 --   b  the body
--- The same three fields in every entry, so that Redis stores their names once a node.
+-- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
+-- names of equal fields once a node.
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
   local place = string.match(raw[1], '^%d+')
   local position = tonumber(place)
   local fields = raw[2]
-  local ttl_ms = tonumber(fields[2])
-  local extra = fields[4]
+  local ttl_ms, extra, body = 0, '', fields[2]
+  if fields[1] == 't' then
+    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  end
   local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = fields[6] }
+    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
   if extra ~= '' then
     local origin, id = string.match(extra, '^(.*)#(%d+)$')
     if id then

@@ -5,14 +5,14 @@
 -- id, an entry's from its position.
 local function store_late(feed, log, expiry, parked, entry)
   feed.last = feed.last + 1
-  local ttl_ms = 0
+  local ttl_ms = '0'
   if entry.expires_at_ms ~= 0 then
-    ttl_ms = math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000))
+    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
   end
   add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
   redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
   feed.bytes = feed.bytes + #entry.body
-  if ttl_ms == 0 then
+  if ttl_ms == '0' then
     feed.lives_until = -1
   else
     local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
