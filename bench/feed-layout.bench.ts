@@ -18,7 +18,7 @@ const QUICK_SIZES = [1000, 10_000]
 
 export async function run(bench: Bench): Promise<void> {
   const client = new Redis(bench.port)
-  const { library, feed } = shippedFeed(client)
+  const { library, feed } = await shippedFeed(client)
   try {
     const stream = await minimalFeed(client, 'stream')
     const zset = await minimalFeed(client, 'sorted-set-and-hash')

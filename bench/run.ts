@@ -1,19 +1,25 @@
-// npm run bench -- [<name> …] [--list] [--quick] [--json]
+// npm run bench -- [<name> …] [--list] [--quick] [--json] [--charts] [--write-results]
 // Runs bench/<name>.bench.ts, all of them without a name, each on a server of its own.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import { startRedis } from '../test/servers/redis.ts'
 import { Bench, type BenchModule } from './harness/bench.ts'
 import { environment } from './harness/environment.ts'
 import { printJson, printTable } from './harness/print.ts'
+import { recording, type Table } from './harness/recorded.ts'
+import { writeResults } from './harness/results.ts'
 
 const ENDING = '.bench.ts'
+const RESULTS = new URL('RESULTS.md', import.meta.url)
+const CHARTS = new URL('../docs/charts/', import.meta.url)
 
 interface Flags {
   json: boolean
   quick: boolean
+  charts: boolean
+  'write-results': boolean
 }
 
 function benchNames(): string[] {
@@ -27,17 +33,27 @@ function questionOf(name: string): string {
   return text.slice(0, text.indexOf('\n')).replace(/^\/\/ (Question: )?/, '')
 }
 
-async function runBench(name: string, { json, quick }: Flags): Promise<void> {
+async function runBench(name: string, flags: Flags): Promise<void> {
   const bench: BenchModule = await import(new URL(`${name}${ENDING}`, import.meta.url).href)
   const server = await startRedis()
   const client = new Redis(server.port)
+  const tables: Table[] = []
   try {
-    printHead(name, { ...(await environment(client)) }, json)
-    await bench.run(new Bench(server, client, json ? printJson(name) : printTable, quick))
+    const about = { ...(await environment(client)) }
+    printHead(name, about, flags.json)
+    const print = recording(flags.json ? printJson(name) : printTable, tables)
+    await bench.run(new Bench(server, client, print, flags.quick))
+    if (flags['write-results']) writeResults(RESULTS, name, about, tables)
+    if (flags.charts) writeCharts(bench.charts?.(tables) ?? {})
   } finally {
     client.disconnect()
     await server.stop()
   }
+}
+
+function writeCharts(charts: Record<string, string>): void {
+  mkdirSync(CHARTS, { recursive: true })
+  for (const [file, svg] of Object.entries(charts)) writeFileSync(new URL(file, CHARTS), svg)
 }
 
 function printHead(name: string, about: Record<string, string | number>, json: boolean): void {
@@ -51,6 +67,8 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
+    charts: { type: 'boolean', default: false },
+    'write-results': { type: 'boolean', default: false },
   },
   allowPositionals: true,
 })

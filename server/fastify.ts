@@ -13,7 +13,8 @@ import {
   type RawServerDefault,
 } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { notFound, type Problem, toProblem, unforeseen } from './problems.ts'
+import { notFound, toProblem, unforeseen } from './problems.ts'
+import { toProblemAnswer, unforeseenAnswer } from './v1/problem-documents.ts'
 import { parseQuery } from './zaqar/query.ts'
 
 export type App = FastifyInstance<
@@ -26,13 +27,17 @@ export type App = FastifyInstance<
 
 const MAX_HEADER_BYTES = 16_384
 
-/** An app without routes. `logLevel`: pino's, `silent` included. */
-export function createFastify(logLevel: string): App {
+/**
+ * An app without routes. `logLevel`: pino's, `silent` included. `requestTimeoutMs`: when a request that has
+ * not come in whole is ended with 408.
+ */
+export function createFastify(logLevel: string, requestTimeoutMs = 30_000): App {
   const app: App = fastify({
     logger: { level: logLevel },
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',
-    requestTimeout: 30_000,
+    requestTimeout: requestTimeoutMs,
+    http: { connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4) },
     connectionTimeout: 60_000,
     // Too long a name is the caller's mistake, not an unknown path.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES, querystringParser: parseQuery },
@@ -42,7 +47,9 @@ export function createFastify(logLevel: string): App {
   }).withTypeProvider<TypeBoxTypeProvider>()
   takeBodiesAsBytes(app)
   app.setErrorHandler<FastifyError>(sendError)
-  app.setNotFoundHandler((request, reply) => send(reply, notFound(`There is nothing at ${pathOf(request)}.`)))
+  app.setNotFoundHandler((request, reply) =>
+    sendError(notFound(`There is nothing at ${pathOf(request)}.`), request, reply),
+  )
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request
     request.log.info(
@@ -59,14 +66,27 @@ function takeBodiesAsBytes(app: App): void {
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const problem = toProblem(error)
-  if (problem === null) request.log.error({ err: error }, 'unforeseen error')
-  else if (problem.status >= 500) request.log.warn({ reason: String(error) }, 'the store failed')
-  return send(reply, problem ?? unforeseen())
+  const answer = /^\/v1(?:[/?]|$)/.test(request.url) ? nativeAnswer(error) : zaqarAnswer(error)
+  if (answer.status === 500) request.log.error({ err: error }, 'unforeseen error')
+  else if (answer.status > 500) request.log.warn({ reason: String(error) }, 'the store failed')
+  return reply.code(answer.status).headers(answer.headers).type(answer.type).send(answer.body)
 }
 
-function send(reply: FastifyReply, { status, headers, title, message }: Problem): FastifyReply {
-  return reply.code(status).headers(headers).send({ title, description: message })
+interface ErrorAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly type: string
+  readonly body: object
+}
+
+function nativeAnswer(error: unknown): ErrorAnswer {
+  const { headers, document } = toProblemAnswer(error) ?? unforeseenAnswer()
+  return { status: document.status, headers, type: 'application/problem+json', body: document }
+}
+
+function zaqarAnswer(error: unknown): ErrorAnswer {
+  const { status, headers, title, message } = toProblem(error) ?? unforeseen()
+  return { status, headers, type: 'application/json; charset=utf-8', body: { title, description: message } }
 }
 
 /** Without the query: what it holds is nobody's business in a log. */

@@ -3,6 +3,7 @@
 import { Catalog } from './catalog/catalog.ts'
 import type { Driver, Script } from './driver.ts'
 import { Feed, type FeedOptions } from './feed/feed.ts'
+import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
 import { checkOptions } from './runtime/arguments.ts'
@@ -28,6 +29,14 @@ export class Perilune implements AsyncDisposable {
   /** An append-only list of messages, followed by markers and shared out by claims. */
   feed<Body = unknown>(name: string, options: FeedOptions<Body> = {}): Feed<Body> {
     return new Feed(this.#runtime, name, options)
+  }
+
+  /** A feed over several slots: an order for each partition, one marker for all. */
+  partitionedFeed<Body = unknown>(
+    name: string,
+    options: PartitionedFeedOptions<Body> = {},
+  ): PartitionedFeed<Body> {
+    return new PartitionedFeed(this.#runtime, name, options)
   }
 
   /** An ordered list of names, each with a small document. */
@@ -75,6 +84,18 @@ export type { ClaimOptions } from './feed/claiming.ts'
 export { Feed, type FeedOptions, type Keep, type Removed, type RemoveOptions } from './feed/feed.ts'
 export type { FeedInspection } from './feed/inspection.ts'
 export type { Message } from './feed/message.ts'
+export type {
+  NewPartitionedMessage,
+  PartitionedAppended,
+  PartitionedAppendOptions,
+} from './feed/partition-appending.ts'
+export { PartitionClaim } from './feed/partition-claim.ts'
+export type { PartitionedInspection, PartitionInspection } from './feed/partition-inspection.ts'
+export type { PartitionedMessage } from './feed/partition-message.ts'
+export type { PartitionedPage, PartitionedReadOptions } from './feed/partition-reading.ts'
+export { PartitionedSubscriber } from './feed/partition-subscriber.ts'
+export type { PartitionedTailOptions, TailedPartitionedMessage } from './feed/partition-tail.ts'
+export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
 export type { Page, ReadOptions } from './feed/reading.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'

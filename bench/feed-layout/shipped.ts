@@ -1,34 +1,43 @@
 // The feed of the library, with all that it does beside.
 
 import type { Redis } from 'ioredis'
-import { ioredis } from '../../src/drivers/ioredis.ts'
-import { type Perilune, perilune, text } from '../../src/index.ts'
+import type { Feed as ShippedFeed, Perilune } from '../../src/index.ts'
+import { builtLibrary } from '../harness/built.ts'
 import { type Feed, LIFE_MS, ORIGIN, PAGE } from './contender.ts'
 
 /** Closing the library is left to the caller. */
-export function shippedFeed(client: Redis): { library: Perilune; feed: Feed } {
+export async function shippedFeed(client: Redis): Promise<{ library: Perilune; feed: Feed }> {
+  const { perilune, ioredis } = await builtLibrary()
   const library = perilune(ioredis(client), { deadline: '60s' })
-  const feed = library.feed('layout', { codec: text, expireAfter: `${LIFE_MS}ms`, origin: ORIGIN })
+  return { library, feed: await feedOf(library) }
+}
+
+/** A feed whose messages live for a day, or until they are removed. */
+export async function feedOf(library: Perilune, { lives = true } = {}): Promise<Feed> {
+  const { text } = await builtLibrary()
+  const name = lives ? 'layout' : 'layout-for-ever'
+  const life = lives ? ({ expireAfter: `${LIFE_MS}ms` } as const) : {}
+  return asContender(library.feed(name, { codec: text, origin: ORIGIN, ...life }))
+}
+
+function asContender(feed: ShippedFeed<string>): Feed {
   return {
-    library,
-    feed: {
-      prefix: 'perilune:{feed:layout}',
-      async append(bodies) {
-        const appended =
-          bodies.length === 1
-            ? [await feed.append(bodies[0] ?? '')]
-            : await feed.appendMany(bodies.map((body) => ({ body })))
-        return appended.map(({ marker }) => marker ?? '')
-      },
-      async page(after) {
-        return (await feed.read({ after, limit: PAGE })).messages.length
-      },
-      async claim() {
-        const claim = await feed.claim({ limit: PAGE, lease: '1h' })
-        if (claim === null) throw new Error('there was nothing to claim')
-        const ids = claim.messages.map(({ id }) => id)
-        return (count) => claim.ack(count === undefined ? 'all' : ids.slice(0, count))
-      },
+    prefix: `perilune:{feed:${feed.name}}`,
+    async append(bodies) {
+      const appended =
+        bodies.length === 1
+          ? [await feed.append(bodies[0] ?? '')]
+          : await feed.appendMany(bodies.map((body) => ({ body })))
+      return appended.map(({ marker }) => marker ?? '')
+    },
+    async page(after) {
+      return (await feed.read({ after, limit: PAGE })).messages.length
+    },
+    async claim() {
+      const claim = await feed.claim({ limit: PAGE, lease: '1h' })
+      if (claim === null) throw new Error('there was nothing to claim')
+      const ids = claim.messages.map(({ id }) => id)
+      return (count) => claim.ack(count === undefined ? 'all' : ids.slice(0, count))
     },
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Redis } from 'ioredis'
 import type { Print, Row } from './print.ts'
+import type { Table } from './recorded.ts'
 import { type Round, type RoundTerms, runRound, type Steps } from './round.ts'
 import { median, percentile } from './statistics.ts'
 
@@ -15,6 +16,8 @@ export interface CompareOptions {
   perRound?: number
   /** Calls under way at the same time; default 1. */
   inFlight?: number
+  /** A round begins no more calls after this time; default: none ends a round early. */
+  limitMs?: number
 }
 
 export interface Measured {
@@ -25,6 +28,8 @@ export interface Measured {
   readonly serverUs: number
   /** CPU time of the whole server process for one call. */
   readonly serverCpuUs: number
+  /** CPU time of this process for one call, the bench's own share included. */
+  readonly clientCpuUs: number
 }
 
 export type Goal = { readonly atLeast: number } | { readonly atMost: number }
@@ -32,6 +37,8 @@ export type Goal = { readonly atLeast: number } | { readonly atMost: number }
 /** A file `<name>.bench.ts` exports `run`. */
 export interface BenchModule {
   run(bench: Bench): Promise<void>
+  /** What `--charts` writes into docs/charts: file names and contents, from what `run` has printed. */
+  charts?(tables: readonly Table[]): Record<string, string>
 }
 
 const QUICK_ROUNDS = 3
@@ -64,7 +71,7 @@ export class Bench {
     options: CompareOptions = {},
   ): Promise<Map<string, Measured>> {
     const names = Object.keys(variants)
-    const rounds = await this.#allRounds(Object.values(variants).map(toSteps), options)
+    const rounds = await this.rounds(Object.values(variants), options)
     const rows = names.map((variant, at) => toRow(variant, rounds[at] ?? [], rounds[0] ?? []))
     this.#print(title, rows)
     return new Map(names.map((name, at) => [name, summary(rounds[at] ?? [])]))
@@ -85,15 +92,21 @@ export class Bench {
     this.#print(target, rows)
   }
 
-  async #allRounds(variants: readonly Steps[], options: CompareOptions): Promise<Round[][]> {
-    const { rounds = 15, perRound = 200, inFlight = 1 } = options
+  /** The same bench on another server; `client` measures that one. */
+  on(server: { port: number; pid: number }, client: Redis): Bench {
+    return new Bench(server, client, this.#print, this.quick)
+  }
+
+  /** Runs the variants in turn, round by round, after one round that does not count. */
+  async rounds(variants: readonly Variant[], options: CompareOptions = {}): Promise<Round[][]> {
+    const { rounds = 15, perRound = 200, inFlight = 1, limitMs = Infinity } = options
     const count = this.quick ? QUICK_ROUNDS : rounds
-    const limitMs = this.quick ? QUICK_MS / QUICK_ROUNDS : Infinity
-    const terms: RoundTerms = { calls: perRound, limitMs, inFlight }
+    const quickMs = this.quick ? QUICK_MS / QUICK_ROUNDS : Infinity
+    const terms: RoundTerms = { calls: perRound, limitMs: Math.min(limitMs, quickMs), inFlight }
     const results: Round[][] = variants.map(() => [])
     for (let round = 0; round <= count; round++) {
-      for (const [at, steps] of variants.entries()) {
-        const result = await runRound(steps, terms, this.#client, this.#pid)
+      for (const [at, variant] of variants.entries()) {
+        const result = await runRound(toSteps(variant), terms, this.#client, this.#pid)
         if (round > 0) results[at]?.push(result)
       }
     }
@@ -119,5 +132,6 @@ function summary(rounds: readonly Round[]): Measured {
     p99Ms: percentile(latenciesMs, 0.99),
     serverUs: median(rounds.map((round) => round.insideUs)),
     serverCpuUs: median(rounds.map((round) => round.cpuUs)),
+    clientCpuUs: median(rounds.map((round) => round.clientCpuUs)),
   }
 }

@@ -27,7 +27,8 @@ function padded(cell: string, at: number, widths: readonly number[]): string {
   return at === 0 ? cell.padEnd(width) : cell.padStart(width)
 }
 
-function shown(value: Row[string] | undefined): string {
+/** A number with the digits that mean something; NaN as a dash. */
+export function shown(value: Row[string] | undefined): string {
   if (typeof value !== 'number') return String(value ?? '')
   if (Number.isNaN(value)) return '–'
   return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3)))

@@ -23,19 +23,28 @@ export interface Round {
   readonly callsPerSecond: number
   readonly insideUs: number
   readonly cpuUs: number
+  readonly clientCpuUs: number
 }
 
 /** Measures one round; the server's times are those of one call. */
 export async function runRound(steps: Steps, terms: RoundTerms, client: Redis, pid: number): Promise<Round> {
   await steps.before?.(terms.calls)
   const serverTime = await measureServer(client, pid)
+  const clientTime = process.cpuUsage()
   const began = performance.now()
   const latenciesMs = await callAgainAndAgain(steps, terms)
   const seconds = (performance.now() - began) / 1000
+  const { user, system } = process.cpuUsage(clientTime)
   const { insideUs, cpuUs } = await serverTime()
   await steps.after?.()
   const calls = latenciesMs.length
-  return { latenciesMs, callsPerSecond: calls / seconds, insideUs: insideUs / calls, cpuUs: cpuUs / calls }
+  return {
+    latenciesMs,
+    callsPerSecond: calls / seconds,
+    insideUs: insideUs / calls,
+    cpuUs: cpuUs / calls,
+    clientCpuUs: (user + system) / calls,
+  }
 }
 
 async function callAgainAndAgain(steps: Steps, { calls, limitMs, inFlight }: RoundTerms): Promise<number[]> {

@@ -41,8 +41,9 @@ async function read(client: Redis, pid: number): Promise<Reading> {
   return { scriptUs, commandUs, cpuUs: cpuOf(pid) }
 }
 
-// The first number of schedstat is what a thread has used, in nanoseconds; `stat` counts in 10 ms.
-function cpuOf(pid: number): number {
+/** CPU time that a process has used, all its threads together, in microseconds; NaN where the system does not tell. */
+export function cpuOf(pid: number): number {
+  // The first number of schedstat is what a thread has used, in nanoseconds; `stat` counts in 10 ms.
   const threads = `/proc/${pid}/task`
   if (!existsSync(threads)) return Number.NaN
   const used = readdirSync(threads).map((id) => parseInt(readFileSync(`${threads}/${id}/schedstat`, 'utf8')))

@@ -8,3 +8,19 @@ export function percentile(values: readonly number[], share: number): number {
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5)
 }
+
+/** NaN for none. */
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** The standard deviation of all there are, not of a sample. */
+export function deviation(values: readonly number[]): number {
+  const middle = mean(values)
+  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)))
+}
+
+/** -Infinity for none. */
+export function largest(values: readonly number[]): number {
+  return values.reduce((max, value) => Math.max(max, value), -Infinity)
+}

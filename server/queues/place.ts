@@ -1,3 +1,4 @@
+import { type Feed, jsonText, type Perilune } from 'perilune'
 import type { Tenant } from '../zaqar/headers.ts'
 
 /** One queue of one project, and who asks. */
@@ -9,4 +10,19 @@ export interface Place {
 /** Unlike that of any other queue of any project: a queue's name holds no slash. */
 export function feedName({ tenant, queue }: Place): string {
   return `${tenant.scope}/${queue}`
+}
+
+/** The queue with this name, asked for by nobody. */
+export function placeOf(name: string): Place {
+  const slash = name.lastIndexOf('/')
+  return { tenant: { scope: name.slice(0, slash), origin: '' }, queue: name.slice(slash + 1) }
+}
+
+/** Another queue of the same project, asked for by nobody: what is posted to it, its last client sees too. */
+export function besides({ tenant }: Place, queue: string): Place {
+  return { tenant: { ...tenant, origin: '' }, queue }
+}
+
+export function openFeed(perilune: Perilune, place: Place): Feed<string> {
+  return perilune.feed(feedName(place), { codec: jsonText, origin: place.tenant.origin })
 }

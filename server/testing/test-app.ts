@@ -8,6 +8,7 @@ import { buildApp } from '../app.ts'
 import { type Limits, zaqarLimits } from '../limits.ts'
 import { Readiness } from '../readiness.ts'
 import { openClient } from '../redis-client.ts'
+import type { FeedLimits } from '../v1/limits.ts'
 
 export interface Answer {
   readonly status: number
@@ -39,13 +40,15 @@ export const BOB = '4581af92-2b9e-11e3-b191-71861300734d'
 
 export interface TestAppOptions {
   readonly limits?: Partial<Limits>
+  readonly feedLimits?: Partial<FeedLimits>
+  readonly requestTimeoutMs?: number
   /** Apps of one namespace stand for processes of one service. */
   readonly namespace?: string
   readonly deadline?: '5s' | '1s'
 }
 
 export async function startApp(redisPort: number, options: TestAppOptions = {}): Promise<TestApp> {
-  const { limits = {}, namespace = `t-${randomUUID()}`, deadline = '5s' } = options
+  const { limits = {}, namespace = `t-${randomUUID()}`, deadline = '5s', ...parts } = options
   const client = openClient(`redis://127.0.0.1:${redisPort}`, () => undefined)
   const redis = perilune(ioredis(client), { namespace, deadline })
   const readiness = new Readiness(client, redis)
@@ -54,6 +57,7 @@ export async function startApp(redisPort: number, options: TestAppOptions = {}):
     perilune: redis,
     readiness,
     limits: { ...zaqarLimits, ...limits },
+    ...parts,
     logLevel: 'silent',
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

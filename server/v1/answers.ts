@@ -1,26 +1,134 @@
-// What answers look like. These schemas describe; the routes write the answers themselves, because bodies
-// are put in as they were sent.
+// What answers look like. These schemas describe and are held by the tests; the routes write the answers
+// themselves, because bodies go out as the text that came in.
 
 import { Type } from '@fastify/type-provider-typebox'
+import type { TProperties, TSchema } from '@fastify/type-provider-typebox'
 
-const strict = { additionalProperties: false }
+/** Answers by status, each with its description. */
+export type Answers = Readonly<Record<number, object>>
+
+const object = (properties: TProperties): TSchema => Type.Object(properties, { additionalProperties: false })
+const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()])
+
 const Instant = Type.Integer({ description: 'Unix milliseconds of the server.' })
 const Span = Type.Integer({ minimum: 0, description: 'Milliseconds.' })
 const Count = Type.Integer({ minimum: 0 })
+const Name = Type.String()
+const Id = Type.String({ description: 'Stays the same for the whole life of the message.' })
 const Marker = Type.String({ description: 'An opaque position: reading after it gives what follows.' })
-const Token = Type.Integer({ minimum: 1, description: 'Proves a claim; greater than that of every earlier one.' })
-const orNull = <Schema extends object>(schema: Schema): Schema | object => Type.Union([schema, Type.Null()])
+const Token = Type.Integer({
+  minimum: 1,
+  description: 'Proves a claim; greater than that of every earlier one.',
+})
 
-const Message = Type.Object(
-  {
-    id: Type.String(),
-    marker: orNull(Marker),
-    createdAtMs: Instant,
-    ageMs: Span,
-    expiresAtMs: orNull(Instant),
-    claims: Count,
-    claimToken: orNull(Token),
-    body: Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' }),
+const Message = object({
+  id: Id,
+  marker: orNull(Marker),
+  createdAtMs: Instant,
+  ageMs: Span,
+  expiresAtMs: orNull(Instant),
+  claims: Count,
+  claimToken: orNull(Token),
+  body: Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' }),
+})
+const Page = object({
+  messages: Type.Array(Message),
+  next: Marker,
+  more: Type.Boolean({ description: 'Whether there may be more behind this page already.' }),
+  gap: Type.Boolean({ description: 'Retention removed messages before this page that were not read.' }),
+  reset: Type.Boolean({ description: 'The marker was of an earlier life of the feed, or ahead of it.' }),
+})
+const Appended = object({
+  messages: Type.Array(object({ id: Id, marker: orNull(Marker), duplicate: Type.Boolean() })),
+})
+const Claim = object({
+  token: Token,
+  leaseMs: Span,
+  expiresAtMs: Instant,
+  messages: Type.Array(Message),
+})
+const Extended = object({ token: Token, leaseMs: Span, expiresAtMs: Instant })
+const Subscriber = object({ name: Name, marker: Marker })
+const Inspection = object({
+  name: Name,
+  total: Count,
+  free: Count,
+  claimed: Count,
+  delayed: Count,
+  bytes: Count,
+  deadLetters: Count,
+  claims: Count,
+  subscribers: Count,
+  furthestBehind: Type.Array(object({ name: Name, marker: Marker, protected: Type.Boolean() })),
+  oldest: orNull(Message),
+  newest: orNull(Message),
+  end: Marker,
+})
+const ProblemDocument = object({
+  type: Type.String(),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.String(),
+  code: Type.String(),
+  argument: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String({ enum: ['absent', 'unclaimed', 'held'] })),
+})
+
+const json = (description: string, schema: TSchema, type = 'application/json'): object => ({
+  description,
+  content: { [type]: { schema } },
+})
+const nothing = (description: string): object => ({ description, type: 'null' })
+
+export const appended: Answers = {
+  200: json('All of them were appended before, by their idempotency keys.', Appended),
+  201: json('Appended, in this order.', Appended),
+}
+export const page: Answers = { 200: json('A page; an empty one when nothing came within `wait`.', Page) }
+export const message: Answers = { 200: json('The message.', Message) }
+export const removed: Answers = { 204: nothing('Removed.') }
+export const stream: Answers = {
+  200: json('Events: message, gap, reset.', Type.String(), 'text/event-stream'),
+}
+export const claimed: Answers = {
+  201: {
+    ...json('A claim.', Claim),
+    headers: { Location: { type: 'string', description: 'The place of the claim.' } },
   },
-  { ...strict, description: 'A message.' },
-)
+  204: nothing('Nothing is free.'),
+}
+export const foundClaim: Answers = { 200: json('The claim as it stands.', Claim) }
+export const extended: Answers = { 200: json('Extended.', Extended) }
+export const released: Answers = { 204: nothing('Released: its messages are free again.') }
+export const acked: Answers = { 204: nothing('Acked: removed.') }
+export const subscribed: Answers = {
+  200: json('It was there already, and stands where it stood.', Subscriber),
+  201: json('Made.', Subscriber),
+}
+export const advanced: Answers = { 200: json('Where the subscriber stands now.', Subscriber) }
+export const forgotten: Answers = { 204: nothing('Forgotten.') }
+export const inspection: Answers = { 200: json('The feed at one instant.', Inspection) }
+export const cleared: Answers = { 204: nothing('There is no such feed any more.') }
+
+const PROBLEMS: Answers = {
+  400: problem('An argument is wrong; `argument` names it.'),
+  404: problem('There is no such thing.'),
+  409: problem('Refused; `reason` says why.'),
+  410: problem('The claim has ended, or never was.'),
+  413: problem('The body is too large.'),
+  415: problem('The body is not application/json.'),
+  503: problem('The store or the service cannot, for the moment; see Retry-After.'),
+}
+
+/** The answers of a route: its own, the problems it names, and those that every route has. */
+export function answers(own: Answers, ...statuses: number[]): Answers {
+  const problems = [400, ...statuses, 503].map((status) => [status, PROBLEMS[status] ?? {}] as const)
+  return { ...own, ...Object.fromEntries(problems) }
+}
+
+/** The problems of a body. */
+export const BODY: readonly number[] = [413, 415]
+
+function problem(description: string): object {
+  return json(description, ProblemDocument, 'application/problem+json')
+}

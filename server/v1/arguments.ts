@@ -20,7 +20,9 @@ export const wait: TOptional<TUnsafe<Duration>> = duration(
 )
 
 export const limit = (byDefault: number): TOptional<TInteger> =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: `At most so many; default ${byDefault}.` }))
+  Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1000, description: `At most so many; default ${byDefault}.` }),
+  )
 
 export const origin: TOptional<TString> = Type.Optional(
   Type.String({ description: 'Who appends or reads: 1 to 64 of A-Z a-z 0-9 _ . -' }),
@@ -37,5 +39,12 @@ const token: TString = Type.String({ pattern: DIGITS, description: 'The token of
 export const FeedPath: TObject<{ name: TString }> = Type.Object({ name })
 export const MessagePath: TObject<{ name: TString; id: TString }> = Type.Object({ name, id })
 export const ClaimPath: TObject<{ name: TString; token: TString }> = Type.Object({ name, token })
-export const ClaimedPath: TObject<{ name: TString; token: TString; id: TString }> = Type.Object({ name, token, id })
-export const SubscriberPath: TObject<{ name: TString; subscriber: TString }> = Type.Object({ name, subscriber })
+export const ClaimedPath: TObject<{ name: TString; token: TString; id: TString }> = Type.Object({
+  name,
+  token,
+  id,
+})
+export const SubscriberPath: TObject<{ name: TString; subscriber: TString }> = Type.Object({
+  name,
+  subscriber,
+})

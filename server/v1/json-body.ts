@@ -3,6 +3,7 @@
 // append to a service on the reader's own machine.
 
 import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
 import { InvalidArgumentError } from 'perilune'
 import type { App } from '../fastify.ts'
 
@@ -16,7 +17,8 @@ declare module 'fastify' {
 export function takeJsonOnly(app: App): void {
   app.decorateRequest('jsonText', '')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request, body: Buffer) => {
+  const options = { parseAs: 'buffer' } as const
+  app.addContentTypeParser('application/json', options, async (request: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined
     if (!isUtf8(body)) throw new InvalidArgumentError('body', 'must be UTF-8')
     request.jsonText = body.toString('utf8')

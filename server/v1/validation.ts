@@ -60,7 +60,10 @@ function explain(finding: Finding | undefined): InvalidArgumentError {
   const argument = pathOf(finding.instancePath)
   switch (finding.keyword) {
     case 'required':
-      return new InvalidArgumentError(join(argument, finding.params.requiredProperties[0] ?? ''), 'is missing')
+      return new InvalidArgumentError(
+        join(argument, finding.params.requiredProperties[0] ?? ''),
+        'is missing',
+      )
     case 'boolean':
       return new InvalidArgumentError(argument, 'is not known here')
     case 'pattern':

@@ -55,7 +55,7 @@ describe('appending', () => {
     const appended = await feed.appendMany(Array.from({ length: 2500 }, (_, body) => ({ body })))
 
     expect(appended).toHaveLength(2500)
-    expect(calls.filter((name) => name === 'feed/append')).toHaveLength(3)
+    expect(calls.filter((name) => name.startsWith('feed/append'))).toHaveLength(3)
     const page = await feed.read({ limit: 1000, after: appended[1498]?.marker ?? '' })
     expect(page.messages[0]?.body).toBe(1499)
   })

@@ -1,11 +1,13 @@
 // Appends of one tick become one script call. Those of one `appendMany` stay together, so no other
 // message falls between them; more than one call can carry is sent as several.
 
-import { append, type AppendAnswer } from '../generated/feed.ts'
+import { type AppendAlikeArguments, type AppendAnswer, append, appendAlike } from '../generated/feed.ts'
 import { checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Batcher, BatchLimits } from '../runtime/batcher.ts'
+import type { CallId } from '../runtime/call-ids.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { RunInSlot } from '../runtime/unit.ts'
 import { microsText, type Source } from './message.ts'
 
 export interface AppendOptions {
@@ -59,6 +61,7 @@ export interface Defaults {
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024
 const LIMITS: BatchLimits = { items: 1000, bytes: MAX_BODY_BYTES, underWay: 2, waiting: 100_000 }
 const MAX_KEY_BYTES = 512
+const SLOW_BATCHES = 16
 
 export function toOutgoing<Body>(
   { codec }: Source<Body>,
@@ -86,12 +89,16 @@ export class Appender<Body> {
   readonly #source: Source<Body>
   readonly #terms: AppendTerms
   readonly #batch: string
+  readonly #keepsAll: boolean
   readonly #send: (messages: Outgoing[]) => Promise<Appended[]>
+  /** Batches for which the quick way is not tried: it would be declined, and cost a call more. */
+  #slowly = 1
 
   constructor(source: Source<Body>, terms: AppendTerms) {
     this.#source = source
     this.#terms = terms
     this.#batch = `${source.unit.channel} ${source.codec.name} ${Object.values(terms).join(' ')}`
+    this.#keepsAll = terms.keepCount + terms.keepMs + terms.keepBytes === 0
     this.#send = (messages) => this.#sendBatch(messages)
   }
 
@@ -113,22 +120,57 @@ export class Appender<Body> {
     return this.#source.unit.runtime.batcher(this.#batch, LIMITS, this.#send)
   }
 
-  async #sendBatch(messages: Outgoing[]): Promise<Appended[]> {
-    const { unit, codec } = this.#source
-    const answer = await unit.runOnce(append, ({ caller, call }) => ({
-      ...this.#terms,
-      codec: codec.name,
-      caller,
-      call,
-      channel: unit.channel,
-      sharded: unit.sharded,
-      messages,
+  #sendBatch(messages: Outgoing[]): Promise<Appended[]> {
+    if (this.#slowly > 0 || !areAlike(messages) || !this.#keepsAll) {
+      this.#slowly -= 1
+      return this.#source.unit.inSlot((run) => this.#appendAny(run, messages))
+    }
+    return this.#source.unit.inSlot((run) => this.#appendAlike(run, messages))
+  }
+
+  /** The quick way. A feed that declines it has something else to do first; soon it may not. */
+  async #appendAlike(run: RunInSlot, messages: Outgoing[]): Promise<Appended[]> {
+    const [{ expireMs, origin }] = messages as [Outgoing]
+    const answer = await run(appendAlike, (id) => ({
+      ...this.#common(id),
+      expireMs,
+      origin,
+      bodies: messages.map(({ body }) => body),
     }))
+    if (answer.status === 'appended') {
+      return toAppended({ ...answer, created: false, duplicates: [] }, messages)
+    }
+    this.#slowly = SLOW_BATCHES
+    return this.#appendAny(run, messages)
+  }
+
+  async #appendAny(run: RunInSlot, messages: Outgoing[]): Promise<Appended[]> {
+    const answer = await run(append, (id) => ({ ...this.#terms, ...this.#common(id), messages }))
     return toAppended(answer, messages)
+  }
+
+  #common({ caller, call }: CallId): Common {
+    const { unit, codec } = this.#source
+    return { codec: codec.name, caller, call, channel: unit.channel, sharded: unit.sharded }
   }
 }
 
-function toAppended(answer: AppendAnswer, messages: readonly Outgoing[]): Appended[] {
+type Common = Pick<AppendAlikeArguments, 'codec' | 'caller' | 'call' | 'channel' | 'sharded'>
+
+/** One life and one origin, visible at once, no keys. */
+function areAlike([first, ...others]: readonly Outgoing[]): boolean {
+  if (first === undefined || first.delayMs > 0 || first.key !== '') return false
+  const { expireMs, origin } = first
+  return others.every(
+    (message) =>
+      message.expireMs === expireMs &&
+      message.origin === origin &&
+      message.delayMs === 0 &&
+      message.key === '',
+  )
+}
+
+function toAppended(answer: Omit<AppendAnswer, 'status'>, messages: readonly Outgoing[]): Appended[] {
   const { epoch, first, created: began } = answer
   const beginning = `${microsText(epoch)}-`
   const appended = messages.map(({ delayMs }, at) => {

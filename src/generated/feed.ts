@@ -673,6 +673,356 @@ return { 'advanced', format_marker(feed.epoch, position) }
   },
 }
 
+export interface AppendAlikeArguments {
+  /** name of the codec that made the bodies */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** where those who wait listen; empty: nobody waits */
+  readonly channel: string
+  /** whether that is a sharded channel */
+  readonly sharded: boolean
+  /** how long the messages live; 0: they stay */
+  readonly expireMs: number
+  /** who appends, without spaces or '#'; may be empty */
+  readonly origin: string
+  /** the messages */
+  readonly bodies: readonly (string | Uint8Array)[]
+}
+
+export type AppendAlikeAnswer =
+  | { readonly status: 'appended'; readonly epoch: number; readonly first: number }
+  | { readonly status: 'declined' }
+
+
+/**
+ * Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has anything else to do first; `append` then does it all.
+ *
+ * Cost: O(messages).
+ */
+export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
+  script: {
+    name: 'feed/append-alike',
+    sha1: '95fec4fc37559ceedb82647a66fe3af9fbe0d84a',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without
+idempotency keys or retention. Positions and ids are as in \`append\`. Declines, and has done nothing, when
+the feed has not begun or has anything else to do first; \`append\` then does it all.
+
+@returns appended  epoch:integer first:integer
+@returns declined
+@cost    O(messages)
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local log = KEYS[2] -- stream: the visible messages, by position
+local calls = KEYS[3] -- hash: a process and slot -> its last call and answer
+local codec = ARGV[1] -- text: name of the codec that made the bodies
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local channel = ARGV[4] -- text: where those who wait listen; empty: nobody waits
+local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
+local expire_ms = tonumber(ARGV[6]) -- integer: how long the messages live; 0: they stay
+local origin = ARGV[7] -- text: who appends, without spaces or '#'; may be empty
+local bodies, bodies_at = ARGV, 8 -- repeated (body:bytes): the messages
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16.
+local function exact(number)
+  return string.format('%.0f', number)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call.
+local CALL_MEMORY_MS = 600000
+
+-- The answer that this very call got before, or nil. The second value is true for a call whose bytes
+-- arrive after a later one has taken its slot: it has settled long ago and must not run again.
+local function remembered_answer(calls, caller, call)
+  if caller == '' then
+    return nil, false
+  end
+  local known = redis.call('HGET', calls, caller)
+  local number, answer = string.match(known or '', '^(%d+) %d+ (.*)$')
+  if number == call then
+    return answer, false
+  end
+  return nil, number ~= nil and tonumber(number) > tonumber(call)
+end
+
+local function forget_old_calls(calls, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', calls, 2, 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
+    if now_ms - at_ms > CALL_MEMORY_MS then
+      redis.call('HDEL', calls, sample[at])
+    end
+  end
+end
+
+-- True when the slot is new, so that \`calls\` may be.
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller == '' then
+    return false
+  end
+  local added = redis.call('HSET', calls, caller, call .. string.format(' %.0f ', now_ms) .. answer) == 1
+  if call % 16 == 0 then
+    forget_old_calls(calls, now_ms)
+  end
+  return added
+end
+-- Tells those who wait to look now. An empty channel tells nobody.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.call('SPUBLISH', channel, reason)
+  else
+    redis.call('PUBLISH', channel, reason)
+  end
+end
+-- A feed's main key: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the bodies
+--   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
+--                    of reading as many fields
+--     epoch          server microseconds at which this life of the feed began
+--     last           the newest position; positions are server microseconds and always rise
+--     front          claims have looked at every message up to this position
+--     token          the newest claim token
+--     trimmed        the newest position that retention removed before its time
+--     bytes          of all bodies in the log
+--     lane_ms …      see shared/feed/expiry
+--     due_at         no message expires before this time; 0: none expires
+--     visible_at_us  no delayed message is due before this time; 0: none is delayed
+--     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+local FEED_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 13 * 8)
+
+-- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
+  local feed =
+    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  if feed.layout == FEED_LAYOUT then
+    local state, rest = feed.packed, 8 * 6 + 1
+    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
+    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
+    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
+  end
+  return feed
+end
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
+  if feed.epoch ~= 0 then
+    return false
+  end
+  feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  return true
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Stores a message in the log; see shared/feed/entry for the fields.
+local function add_entry(log, place, ttl_ms, extra, body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
+end
+-- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
+-- The slack makes moving that time rare, and is never shorter than a call is remembered.
+local IDLE_SLACK_MS = 1200000
+
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+  end
+end
+
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
+  if feed.lives_until == -1 then
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
+  end
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
+end
+-- When messages can be appended without a look at anything but the log: nothing is due, all of them
+-- belong to the lane or stay, and the feed is kept long enough already.
+local function is_quick(feed, last, ttl_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= now_ms) then
+    return false
+  elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+    return false
+  elseif ttl_ms == 0 then
+    return feed.kept_until == -1
+  end
+  local lane_is_free = feed.lane_swept >= feed.lane_last
+  if lane_is_free or ttl_ms ~= feed.lane_ms then
+    return false
+  end
+  local expires_at_ms = math.floor(last / 1000) + ttl_ms
+  return feed.kept_until == -1 or (feed.bytes > 0 and expires_at_ms + IDLE_SLACK_MS / 2 <= feed.kept_until)
+end
+
+-- Counts the messages from \`first\` to \`last\` into the state of the feed.
+local function note_quick(feed, first, last, ttl_ms)
+  if ttl_ms == 0 then
+    feed.lives_until = -1
+    return
+  end
+  feed.lane_last = last
+  -- Nothing may be due although the lane has members: others may have removed them all.
+  local first_expires_at_ms = math.floor(first / 1000) + ttl_ms
+  if feed.due_at == 0 or first_expires_at_ms < feed.due_at then
+    feed.due_at = first_expires_at_ms
+  end
+  if feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, math.floor(last / 1000) + ttl_ms)
+  end
+end
+
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+local remembered, superseded = remembered_answer(calls, caller, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
+end
+
+local now_us = clock_us()
+local first = math.max(feed.last + 1, now_us)
+local last = first + #bodies - bodies_at
+if not is_quick(feed, last, expire_ms, now_us) then
+  return { 'declined' }
+end
+
+local ttl_ms, bytes = exact(expire_ms), feed.bytes
+for at = bodies_at, #bodies, 1 do
+  add_entry(log, exact(first + at - bodies_at), ttl_ms, origin, bodies[at])
+  bytes = bytes + #bodies[at]
+end
+note_quick(feed, first, last, expire_ms)
+feed.last, feed.bytes = last, bytes
+save_feed(meta, feed)
+if remember_answer(calls, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0') then
+  keep_with_feed(feed, calls, math.floor(now_us / 1000))
+end
+wake(channel, sharded, 'appended')
+return { 'appended', feed.epoch, first }
+`,
+  },
+  parts: ['meta', 'log', 'calls'],
+  lines: [
+    [1, 'lua/feed/append-alike.lua', 1],
+    [22, 'lua/shared/exact.lua', 1],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/calls.lua', 1],
+    [74, 'lua/shared/wake.lua', 1],
+    [86, 'lua/shared/feed/meta.lua', 1],
+    [118, 'lua/shared/feed/save.lua', 1],
+    [153, 'lua/shared/feed/add-entry.lua', 1],
+    [161, 'lua/shared/feed/keep-alive.lua', 1],
+    [197, 'lua/shared/feed/quick.lua', 1],
+    [232, 'lua/feed/append-alike.lua', 31],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(7 + args.bodies.length)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    encoded[3] = args.channel
+    encoded[4] = args.sharded ? 1 : 0
+    encoded[5] = args.expireMs
+    encoded[6] = args.origin
+    let at = 7
+    for (const item of args.bodies) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'appended':
+        return {
+          status: 'appended',
+          epoch: asInteger(parts[1]),
+          first: asInteger(parts[2]),
+        }
+      case 'declined':
+        return { status: 'declined' }
+      default:
+        return unexpected('one of the answers appended, declined', parts[0])
+    }
+  },
+}
+
 export interface AppendArguments {
   /** name of the codec that made the bodies */
   readonly codec: string

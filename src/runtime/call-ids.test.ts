@@ -3,22 +3,31 @@ import { CallIds } from './call-ids.ts'
 
 test('calls under way at once have slots of their own; a settled call frees its slot', () => {
   const ids = new CallIds()
-  const [a, b] = [ids.take('feed'), ids.take('feed')]
+  const [a, b] = [ids.takeSlot('feed'), ids.takeSlot('feed')]
   ids.giveBack('feed', a)
-  const c = ids.take('feed')
 
-  expect([a.slot, b.slot, c.slot]).toEqual([0, 1, 0])
-  expect(c.caller).toBe(a.caller)
+  expect([a, b, ids.takeSlot('feed'), ids.takeSlot('feed')]).toEqual([0, 1, 0, 2])
 })
 
-test('no number is used twice, on whatever unit', () => {
+test('units have slots of their own', () => {
   const ids = new CallIds()
 
-  const calls = ['a', 'b', 'a', 'c'].map((unit) => ids.take(unit).call)
+  expect([ids.takeSlot('a'), ids.takeSlot('b')]).toEqual([0, 0])
+})
 
+test('numbers rise and are never used twice, in whatever slot', () => {
+  const ids = new CallIds()
+
+  const calls = [0, 1, 0, 2].map((slot) => Number(ids.next(slot).call))
+
+  expect(calls).toEqual(calls.toSorted((a, b) => a - b))
   expect(new Set(calls).size).toBe(4)
 })
 
-test('processes have callers of their own', () => {
-  expect(new CallIds().take('a').caller).not.toBe(new CallIds().take('a').caller)
+test('a slot is one caller, and processes have callers of their own', () => {
+  const ids = new CallIds()
+
+  expect(ids.next(3).caller).toBe(ids.next(3).caller)
+  expect(ids.next(3).caller).not.toBe(ids.next(4).caller)
+  expect(ids.next(3).caller).not.toBe(new CallIds().next(3).caller)
 })

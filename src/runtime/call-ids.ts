@@ -1,15 +1,15 @@
 // Call ids make a mutating call safe to repeat: the script remembers, a slot, the last call and its
 // answer. A slot is free again once its call has settled, so few slots are ever used: as many as calls
-// that this process has under way on one unit.
+// that this process has under way on one unit. A call whose bytes arrive when a later one has taken its
+// slot is refused, so what replaces a call must run in the same slot.
 
 import { randomBytes } from 'node:crypto'
 
 export interface CallId {
   /** Process and slot. */
   readonly caller: string
-  /** Never used twice by this process. */
+  /** Rises; never used twice by this process. */
   readonly call: string
-  readonly slot: number
 }
 
 export class CallIds {
@@ -17,20 +17,25 @@ export class CallIds {
   readonly #busy = new Map<string, boolean[]>()
   #last = 0
 
-  take(unit: string): CallId {
+  /** The lowest free slot of a unit; it is taken until it is given back. */
+  takeSlot(unit: string): number {
     let busy = this.#busy.get(unit)
     if (busy === undefined) this.#busy.set(unit, (busy = []))
-    let slot = busy.indexOf(false)
-    if (slot === -1) slot = busy.length
+    const free = busy.indexOf(false)
+    const slot = free === -1 ? busy.length : free
     busy[slot] = true
-    this.#last += 1
-    return { caller: `${this.#process}.${slot}`, call: String(this.#last), slot }
+    return slot
   }
 
-  giveBack(unit: string, id: CallId): void {
+  giveBack(unit: string, slot: number): void {
     const busy = this.#busy.get(unit)
     if (busy === undefined) return
-    busy[id.slot] = false
+    busy[slot] = false
     if (!busy.includes(true)) this.#busy.delete(unit)
+  }
+
+  next(slot: number): CallId {
+    this.#last += 1
+    return { caller: `${this.#process}.${slot}`, call: String(this.#last) }
   }
 }

@@ -20,6 +20,8 @@ export interface Place {
   readonly since: string
 }
 
+export type RunInSlot = <A, R>(operation: Operation<A, R>, args: (id: CallId) => A) => Promise<R>
+
 export class Unit {
   readonly runtime: Runtime
   readonly place: Place
@@ -53,14 +55,21 @@ export class Unit {
   }
 
   /** Runs an operation that must take effect once; its script remembers the call id. */
-  async runOnce<A, R>(operation: Operation<A, R>, args: (id: CallId) => A): Promise<R> {
-    if (this.runtime.server.info === null) await this.#learn()
-    const unit = this.channel
-    const id = this.runtime.callIds.take(unit)
+  runOnce<A, R>(operation: Operation<A, R>, args: (id: CallId) => A): Promise<R> {
+    return this.inSlot((run) => run(operation, args))
+  }
+
+  /** Runs operations one after the other in one slot: each replaces the one before it. */
+  async inSlot<R>(work: (run: RunInSlot) => Promise<R>): Promise<R> {
+    const { server, callIds, runner } = this.runtime
+    if (server.info === null) await this.#learn()
+    const slot = callIds.takeSlot(this.channel)
     try {
-      return await this.runtime.runner.run(operation, this.#keysOf(operation), args(id))
+      return await work((operation, args) =>
+        runner.run(operation, this.#keysOf(operation), args(callIds.next(slot))),
+      )
     } finally {
-      this.runtime.callIds.giveBack(unit, id)
+      callIds.giveBack(this.channel, slot)
     }
   }
 

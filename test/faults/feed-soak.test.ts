@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { LONG, SEED, tell } from '../proof.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
-import { soakFeed } from '../soak/feed-soak.ts'
+import { type Scene, type SoakVerdict, soakFeed, type Trouble } from '../soak/feed-soak.ts'
 
 async function setup(options: Parameters<typeof startRedis>[0] = {}): Promise<RedisServer> {
   const server = await startRedis(options)
@@ -11,62 +11,68 @@ async function setup(options: Parameters<typeof startRedis>[0] = {}): Promise<Re
   return server
 }
 
+function soak(
+  server: RedisServer,
+  seed: number,
+  forMs: number,
+  trouble: (scene: Scene) => Promise<Trouble>,
+): Promise<SoakVerdict> {
+  const placeOf = () => ({ ports: [server.port], cluster: false })
+  const people = { producersEach: 4, observersEach: 1, consumerProcesses: 0 }
+  return soakFeed({ placeOf, ...people, forMs, seed, trouble })
+}
+
 describe('16 producers and 4 observers in 4 processes', { timeout: 120_000 }, () => {
   test('every observer sees every acknowledged message once and in one order', async () => {
     const server = await setup()
 
-    const verdict = await soakFeed({ port: server.port, forMs: LONG ? 20_000 : 4000, seed: SEED })
+    const verdict = await soak(server, SEED, LONG ? 20_000 : 4000, async () => ({
+      windows: [],
+      happened: {},
+    }))
 
     tell(`soak, seed ${SEED}: ${JSON.stringify(verdict)}`)
     expect(verdict.faults).toEqual([])
-    expect(verdict.acked).toBeGreaterThan(1000)
-    expect(verdict.unknown).toBe(0)
+    expect(verdict.totals).toMatchObject({ unknown: 0, failed: 0, observers: 4 })
+    expect(verdict.totals.acknowledged).toBeGreaterThan(1000)
   })
 
   test('a server that forgets its scripts every half second is not noticed by any caller', async () => {
     const server = await setup()
     const client = new Redis(server.port)
     onTestFinished(() => client.disconnect())
-    let flushes = 0
 
-    const verdict = await soakFeed({
-      port: server.port,
-      forMs: LONG ? 20_000 : 3000,
-      seed: SEED + 1,
-      disturb: async (signal) => {
-        for (; !signal.aborted; flushes++) {
-          await sleep(500)
-          await client.script('FLUSH')
-        }
-      },
+    const verdict = await soak(server, SEED + 1, LONG ? 20_000 : 3000, async ({ over }) => {
+      const happened = { flushes: 0 }
+      for (; !over.aborted; happened.flushes++) {
+        await sleep(500)
+        await client.script('FLUSH')
+      }
+      return { windows: [], happened }
     })
 
-    tell(`script flush, seed ${SEED + 1}: ${flushes} flushes, ${JSON.stringify(verdict)}`)
+    tell(`script flush, seed ${SEED + 1}: ${JSON.stringify(verdict)}`)
     expect(verdict.faults).toEqual([])
-    expect(verdict.unknown).toBe(0)
-    expect(flushes).toBeGreaterThan(3)
+    expect(verdict.totals).toMatchObject({ unknown: 0, failed: 0 })
+    expect(verdict.happened['flushes']).toBeGreaterThan(3)
   })
 
   test('a server that is killed and restarted loses and doubles nothing that was acknowledged', async () => {
     const server = await setup({ aof: 'always' })
-    let kills = 0
 
-    const verdict = await soakFeed({
-      port: server.port,
-      forMs: LONG ? 20_000 : 5000,
-      seed: SEED + 2,
-      disturb: async (signal) => {
-        for (; !signal.aborted; kills++) {
-          await sleep(1200)
-          await server.kill()
-          await sleep(100)
-          await server.restart()
-        }
-      },
+    const verdict = await soak(server, SEED + 2, LONG ? 20_000 : 5000, async ({ over }) => {
+      const happened = { kills: 0 }
+      for (; !over.aborted; happened.kills++) {
+        await sleep(1200)
+        await server.kill()
+        await sleep(100)
+        await server.restart()
+      }
+      return { windows: [], happened }
     })
 
-    tell(`kill -9, seed ${SEED + 2}: ${kills} kills, ${JSON.stringify(verdict)}`)
+    tell(`kill -9, seed ${SEED + 2}: ${JSON.stringify(verdict)}`)
     expect(verdict.faults).toEqual([])
-    expect(kills).toBeGreaterThan(1)
+    expect(verdict.happened['kills']).toBeGreaterThan(1)
   })
 })

@@ -10,19 +10,20 @@ import { nowUs, type Role } from './history.ts'
 /** What was acknowledged that long before a master was killed may not have reached its replica. */
 const CLASS_C_US = 2_000_000
 
-/** Moves slots back and forth, lets replicas take over in good order, replaces consumers, in turns. */
+// Masters do not vote twice within four seconds, and a failover that got no votes ends after five.
+const MANUAL_FAILOVER_MS = 6000
+
+/** Moves slots back and forth, lets replicas take over in good order, replaces consumers: each at least once. */
 export async function troubleCluster(cluster: RedisCluster, scene: Scene): Promise<Trouble> {
   const happened = { 'slots moved': 0, failovers: 0, 'consumers killed': 0 }
-  do {
-    for (const role of ['watched', 'worked'] as const) {
-      await moveSlot(cluster, await slotOf(cluster, scene, role), scene.random)
-      happened['slots moved'] += 1
-      await promote(cluster, await slotOf(cluster, scene, role))
-      happened.failovers += 1
-      await scene.replaceConsumers()
-      happened['consumers killed'] += 1
-    }
-  } while (!scene.over.aborted)
+  for (let round = 0; round === 0 || !scene.over.aborted; round++) {
+    const [one, other] = round % 2 === 0 ? (['watched', 'worked'] as const) : (['worked', 'watched'] as const)
+    await moveSlot(cluster, await slotOf(cluster, scene, one), scene.random)
+    happened['slots moved'] += 1
+    await promote(cluster, await slotOf(cluster, scene, other))
+    happened.failovers += 1
+    happened['consumers killed'] += await scene.replaceConsumers()
+  }
   return { windows: [], happened }
 }
 
@@ -60,9 +61,18 @@ async function promote(cluster: RedisCluster, slot: number): Promise<void> {
   const old = await ownerOf(cluster, slot)
   const replica = await replicaOf(cluster, old)
   await until('the replica has all data', () => isReplicaInSync(replica))
-  await ask(replica, 'CLUSTER', 'FAILOVER')
-  await until('the replica has taken over', async () => (await ownerOf(cluster, slot)) === replica)
+  await takeOver(replica, async () => (await ownerOf(cluster, slot)) === replica)
   await until('the old master follows it', () => isReplicaInSync(old))
+}
+
+async function takeOver(replica: number, isDone: () => Promise<boolean>, attempts = 5): Promise<void> {
+  await ask(replica, 'CLUSTER', 'FAILOVER')
+  try {
+    await until('the replica has taken over', isDone, MANUAL_FAILOVER_MS)
+  } catch (error) {
+    if (attempts === 1) throw error
+    await takeOver(replica, isDone, attempts - 1)
+  }
 }
 
 /** Throws until all nodes that run agree. */

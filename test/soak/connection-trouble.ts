@@ -30,11 +30,16 @@ export async function troubleConnections(proxies: readonly Proxy[], scene: Scene
     const proxy = proxies[Math.floor(random() * proxies.length)]
     if (proxy !== undefined) troubles[round % troubles.length]?.(proxy)
     if (round % 40 === 20) {
-      await scene.replaceConsumers()
-      happened['consumers killed'] += 1
+      happened['consumers killed'] += await scene.replaceConsumers()
     }
     await sleep(random() * 80)
   }
   for (const proxy of proxies) proxy.delay(0)
   return { windows: [], happened }
+}
+
+/** Cuts a reply again and again until told to stop. */
+export function cutReplies(proxy: Proxy): () => void {
+  const cutting = setInterval(() => proxy.cutReplies(1, /eval/i), 50)
+  return () => clearInterval(cutting)
 }

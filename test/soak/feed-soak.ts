@@ -18,8 +18,8 @@ export interface Scene {
   over: AbortSignal
   random: () => number
   feeds: Record<Role, string>
-  /** Kills a process of consumers with kill -9 and puts another one in its place. */
-  replaceConsumers(): Promise<void>
+  /** Kills a process of consumers with kill -9 and puts another one in its place. Resolves to how many. */
+  replaceConsumers(): Promise<number>
 }
 
 export interface Trouble {
@@ -118,15 +118,16 @@ class Soak {
     await Promise.all(all.map((each) => each.ended()))
   }
 
-  async #replaceConsumers(): Promise<void> {
+  async #replaceConsumers(): Promise<number> {
     const old = this.#consumers.shift()
-    if (old === undefined) return
+    if (old === undefined) return 0
     old.kill()
     this.#killed.push(old)
     const next = this.#start(old.at, `b${old.at}.${this.#killed.length}`, { ...old.people })
     this.#consumers.push(next)
     await next.heard('ready')
     next.tell('begin')
+    return 1
   }
 
   #start(at: number, name: string, people: People): SoakProcess {

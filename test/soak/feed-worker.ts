@@ -8,6 +8,7 @@ import { writeTo } from './history.ts'
 const { share, history } = JSON.parse(process.argv[2] ?? '') as { share: Share; history: string }
 const write = writeTo(history)
 process.on('unhandledRejection', (reason) => write({ kind: 'broken', what: `unhandled: ${String(reason)}` }))
+process.once('disconnect', () => process.exit(1)) // whoever started it has died
 
 const begin = heard('begin')
 const finish = heard('finish')
@@ -17,7 +18,7 @@ await work(share, write, {
   ready: () => process.send?.('ready'),
   produced: () => process.send?.('produced'),
 })
-process.disconnect()
+process.exit(0)
 
 async function heard(word: string): Promise<void> {
   for (;;) {

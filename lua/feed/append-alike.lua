@@ -1,0 +1,66 @@
+--[[
+Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without
+idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when
+the feed has not begun or has anything else to do first; `append` then does it all.
+
+@returns appended  epoch:integer first:integer
+@returns declined
+@cost    O(messages)
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local log = KEYS[2] -- stream: the visible messages, by position
+local calls = KEYS[3] -- hash: a process and slot -> its last call and answer
+local codec = ARGV[1] -- text: name of the codec that made the bodies
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local channel = ARGV[4] -- text: where those who wait listen; empty: nobody waits
+local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
+local expire_ms = tonumber(ARGV[6]) -- integer: how long the messages live; 0: they stay
+local origin = ARGV[7] -- text: who appends, without spaces or '#'; may be empty
+local bodies, bodies_at = ARGV, 8 -- repeated (body:bytes): the messages
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/wake
+-- @include shared/feed/meta
+-- @include shared/feed/save
+-- @include shared/feed/add-entry
+-- @include shared/feed/keep-alive
+-- @include shared/feed/quick
+
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+local remembered, superseded = remembered_answer(calls, caller, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
+end
+
+local now_us = clock_us()
+local first = math.max(feed.last + 1, now_us)
+local last = first + #bodies - bodies_at
+if not is_quick(feed, last, expire_ms, now_us) then
+  return { 'declined' }
+end
+
+local ttl_ms, bytes = exact(expire_ms), feed.bytes
+for at = bodies_at, #bodies, 1 do
+  add_entry(log, exact(first + at - bodies_at), ttl_ms, origin, bodies[at])
+  bytes = bytes + #bodies[at]
+end
+note_quick(feed, first, last, expire_ms)
+feed.last, feed.bytes = last, bytes
+save_feed(meta, feed)
+if remember_answer(calls, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0') then
+  keep_with_feed(feed, calls, math.floor(now_us / 1000))
+end
+wake(channel, sharded, 'appended')
+return { 'appended', feed.epoch, first }

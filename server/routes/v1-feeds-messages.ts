@@ -1,0 +1,118 @@
+// Reading and removing messages: of a feed, and of its dead letters, which are a feed as well.
+
+import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Feed, InvalidArgumentError, type Page, type ReadOptions } from 'perilune'
+import type { App } from '../fastify.ts'
+import { answers, message, page, removed } from '../v1/answers.ts'
+import { FeedPath, limit, MessagePath, origin, wait } from '../v1/arguments.ts'
+import { encodeMessage, encodePage } from '../v1/encode.ts'
+import type { Feeds } from '../v1/feeds.ts'
+import { Refusal } from '../v1/problem-documents.ts'
+import type { Waits } from '../v1/waits.ts'
+
+const strict = { additionalProperties: false }
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+
+const Reading = Type.Object(
+  {
+    after: Type.Optional(Type.String({ description: 'A marker, or `end`; default: the oldest message.' })),
+    limit: limit(20),
+    wait,
+    origin,
+    echo: flag('false hides what `origin` appended.'),
+    includeClaimed: flag('false hides messages while a claim holds them.'),
+    includeDelayed: flag('true shows, behind the last visible message, those that are delayed.'),
+  },
+  strict,
+)
+const Removing = Type.Object({ evenClaimed: flag('true removes it under a live claim too.') }, strict)
+
+type Opened = (request: FastifyRequest, name: string, options?: { origin: string }) => Feed<string>
+
+export function feedMessages(app: App, feeds: Feeds, waits: Waits): void {
+  const open: Opened = (...names) => feeds.open(...names)
+  messagesAt(app, '/feeds/:name', { tag: 'messages', open, waits })
+  const openDead: Opened = (...names) => feeds.open(...names).deadLetters
+  messagesAt(app, '/feeds/:name/dead-letters', { tag: 'dead letters', open: openDead, waits })
+}
+
+interface Parts {
+  readonly tag: string
+  readonly open: Opened
+  readonly waits: Waits
+}
+
+function messagesAt(app: App, at: string, parts: Parts): void {
+  readPages(app, `${at}/messages`, parts)
+  singleMessages(app, `${at}/messages/:id`, parts)
+}
+
+function readPages(app: App, url: string, { tag, open, waits }: Parts): void {
+  const schema = {
+    tags: [tag],
+    summary: 'Read a page',
+    params: FeedPath,
+    querystring: Reading,
+    response: answers(page),
+  }
+  app.get(url, { schema }, async (request, reply) => {
+    const { origin: reader, wait: patience, ...options } = request.query
+    checkEcho(options.echo, reader)
+    const feed = open(request, request.params.name, ...(reader === undefined ? [] : [{ origin: reader }]))
+    const found = await readWaiting(feed, options, patience, { waits, reply })
+    return reply.type('application/json').send(encodePage(found))
+  })
+}
+
+function singleMessages(app: App, url: string, { tag, open }: Parts): void {
+  const tags = [tag]
+  const found = { tags, summary: 'Look one up', params: MessagePath, response: answers(message, 404) }
+  app.get(url, { schema: found }, async (request, reply) => {
+    const { name, id } = request.params
+    const [only] = await open(request, name).get([id])
+    if (only === undefined) throw noMessage(id)
+    return reply.type('application/json').send(encodeMessage(only))
+  })
+
+  const gone = {
+    tags,
+    summary: 'Remove one',
+    params: MessagePath,
+    querystring: Removing,
+    response: answers(removed, 404, 409),
+  }
+  app.delete(url, { schema: gone }, async (request, reply) => {
+    const { name, id } = request.params
+    const { count, held } = await open(request, name).remove([id], request.query)
+    if (held.length > 0) throw new Refusal('refused', 'A live claim holds this message.', 'held')
+    if (count === 0) throw noMessage(id)
+    return reply.code(204).send()
+  })
+}
+
+/** Reads a page, and waits for one only when there is nothing. Ended early it has still moved nothing. */
+export async function readWaiting(
+  feed: Feed<string>,
+  options: ReadOptions,
+  patience: ReadOptions['wait'] | undefined,
+  { waits, reply }: { waits: Waits; reply: FastifyReply },
+): Promise<Page<string>> {
+  const now = await feed.read(options)
+  if (patience === undefined || now.messages.length > 0 || now.gap || now.reset) return now
+  const later = await waits.during(reply, (signal) =>
+    feed.read({ ...options, after: now.next, wait: patience, signal }),
+  )
+  return later ?? now
+}
+
+/** Hiding one's own messages needs to know whose they are. */
+export function checkEcho(echo: boolean | undefined, reader: string | undefined): void {
+  if (echo === false && reader === undefined) {
+    throw new InvalidArgumentError('origin', 'must say whose messages echo=false hides')
+  }
+}
+
+function noMessage(id: string): Refusal {
+  return new Refusal('not-found', `There is no message ${id}.`)
+}

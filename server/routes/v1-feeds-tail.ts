@@ -1,0 +1,55 @@
+import { Type } from '@fastify/type-provider-typebox'
+import { Readable } from 'node:stream'
+import type { App } from '../fastify.ts'
+import { answers, stream } from '../v1/answers.ts'
+import { FeedPath, origin } from '../v1/arguments.ts'
+import { eventStream } from '../v1/event-stream.ts'
+import type { Feeds } from '../v1/feeds.ts'
+import { headerOf } from '../v1/headers.ts'
+import type { FeedLimits } from '../v1/limits.ts'
+import type { Waits } from '../v1/waits.ts'
+import { checkEcho } from './v1-feeds-messages.ts'
+
+const PAGE = 100
+
+const Query = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({ description: 'A marker, or `end`; default: the oldest message.' }),
+    ),
+    origin,
+    echo: Type.Optional(Type.Boolean({ description: 'false hides what `origin` appended.' })),
+    includeClaimed: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+)
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no',
+}
+
+export function feedTail(app: App, feeds: Feeds, waits: Waits, { heartbeat }: FeedLimits): void {
+  const schema = {
+    tags: ['messages'],
+    summary: 'Follow as server-sent events',
+    description:
+      'The id of an event is a marker. `message` carries a message; `gap` and `reset` say what is missing before the next one.',
+    params: FeedPath,
+    querystring: Query,
+    described: { 'Last-Event-ID': 'The id of the last event that was seen; goes before `after`.' },
+    response: answers(stream),
+  }
+  app.get('/feeds/:name/tail', { schema, exposeHeadRoute: false }, async (request, reply) => {
+    const { origin: reader, ...query } = request.query
+    checkEcho(query.echo, reader)
+    const feed = feeds.open(request, request.params.name, reader === undefined ? {} : { origin: reader })
+    const last = headerOf(request, 'Last-Event-ID')
+    const options = { ...query, ...(last === undefined ? {} : { after: last }), limit: PAGE }
+    const signal = waits.begin(reply)
+    // Read before the answer begins, so that a wrong marker is a 400.
+    const first = await feed.read(options)
+    const events = eventStream(feed, first, { options, signal, heartbeat })
+    return reply.headers(HEADERS).send(Readable.from(events, { objectMode: false }))
+  })
+}

@@ -1,0 +1,81 @@
+// The native feed API under test. Every answer is held against the description that the service serves.
+
+import type { TSchema } from '@fastify/type-provider-typebox'
+import { randomUUID } from 'node:crypto'
+import { Compile } from 'typebox/compile'
+import { type Answer, type CallOptions, startApp, type TestApp, type TestAppOptions } from './test-app.ts'
+
+interface DescribedAnswer {
+  readonly description?: string
+  readonly content?: Readonly<Record<string, { readonly schema: TSchema }>>
+}
+
+export interface DescribedRoute {
+  readonly responses: Readonly<Record<string, DescribedAnswer>>
+  readonly parameters: readonly { readonly in: string; readonly name: string; readonly description?: string }[]
+}
+
+export interface Description {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedRoute>>>>
+}
+
+export interface FeedApi extends TestApp {
+  readonly description: Description
+  /** The path of a feed that nobody uses yet. */
+  newFeed(): string
+  /** Appends messages with these bodies; their ids and markers. */
+  append(feed: string, ...bodies: unknown[]): Promise<{ id: string; marker: string }[]>
+}
+
+export async function startFeedApi(redisPort: number, options: TestAppOptions = {}): Promise<FeedApi> {
+  const app = await startApp(redisPort, options)
+  const description: Description = (await app.call('GET', '/v1/openapi.json')).json
+  const call = async (method: string, path: string, sent: CallOptions = {}): Promise<Answer> => {
+    const answer = await app.call(method, path, { ...sent, headers: { 'Client-ID': null, ...sent.headers } })
+    checkAnswer(description, method, path, answer)
+    return answer
+  }
+  return {
+    ...app,
+    description,
+    call,
+    newFeed: () => `/v1/feeds/${randomUUID()}`,
+    append: async (feed, ...bodies) => {
+      const messages = bodies.map((body) => ({ body }))
+      return (await call('POST', `${feed}/messages`, { body: { messages } })).json.messages
+    },
+  }
+}
+
+/** The bodies of a page or a claim. */
+export function bodiesOf({ json }: Answer): unknown[] {
+  return json.messages.map(({ body }: { body: unknown }) => body)
+}
+
+/** Throws when an answer is not one that its route describes. */
+function checkAnswer(description: Description, method: string, path: string, answer: Answer): void {
+  const route = findRoute(description, method, path)
+  if (route === null) return
+  const what = `${method} ${path} ${answer.status} ${answer.text}`
+  const described = route.responses[answer.status]
+  if (described === undefined) throw new Error(`not described: ${what}`)
+  const type = answer.headers.get('content-type')?.split(';', 1)[0]
+  const schema = described.content?.[type ?? '']?.schema
+  if (described.content === undefined ? answer.text !== '' : schema === undefined) {
+    throw new Error(`described with another content: ${what}`)
+  }
+  if (schema === undefined) return
+  const [finding] = Compile(schema).Errors(answer.json)
+  if (finding !== undefined) throw new Error(`${finding.instancePath} ${finding.message}: ${what}`)
+}
+
+/** Null where nothing is described: unknown paths, and methods that a path does not have. */
+function findRoute({ paths }: Description, method: string, path: string): DescribedRoute | null {
+  const parts = path.split('?', 1)[0]?.split('/') ?? []
+  const found = Object.entries(paths).find(([template]) => {
+    const wanted = template.split('/')
+    return wanted.length === parts.length && wanted.every((part, at) => part.startsWith('{') || part === parts[at])
+  })
+  return found?.[1][method.toLowerCase()] ?? null
+}

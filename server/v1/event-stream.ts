@@ -1,0 +1,45 @@
+// A feed as server-sent events. The id of an event is a marker: a reader that comes back with the last one
+// it has seen misses nothing. Bodies are put in as they are, except that a line break between two of
+// their tokens becomes a space, for an event's data is one line.
+
+import type { Feed, Message, Page, ReadOptions } from 'perilune'
+import { encodeMessage } from './encode.ts'
+
+export interface StreamTerms {
+  /** What every page is read with. */
+  readonly options: ReadOptions
+  /** Ends the stream. */
+  readonly signal: AbortSignal
+  readonly heartbeat: NonNullable<ReadOptions['wait']>
+}
+
+/** Text of the stream from a first page on; the next page is read when the one before has gone out. */
+export async function* eventStream(
+  feed: Feed<string>,
+  first: Page<string>,
+  { options, signal, heartbeat }: StreamTerms,
+): AsyncGenerator<string, void, undefined> {
+  yield `retry: 1000\n${encodeEvents(first)}`
+  let { next } = first
+  try {
+    for (;;) {
+      const page = await feed.read({ ...options, after: next, wait: heartbeat, signal })
+      next = page.next
+      yield encodeEvents(page)
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+/** A page without messages is a heartbeat; its id moves the reader over what was hidden. */
+function encodeEvents({ messages, next, gap, reset }: Page<string>): string {
+  const lost = reset ? 'event: reset\ndata: {}\n\n' : gap ? 'event: gap\ndata: {}\n\n' : ''
+  const shown = messages.length === 0 ? `id: ${next}\n: heartbeat\n\n` : messages.map(encodeEvent).join('')
+  return lost + shown
+}
+
+function encodeEvent(message: Message<string>): string {
+  const line = encodeMessage(message).replace(/[\r\n]/g, ' ')
+  return `id: ${message.marker}\nevent: message\ndata: ${line}\n\n`
+}

@@ -1,0 +1,42 @@
+// The routes describe themselves; the description is served.
+
+import swagger, { type SwaggerTransform } from '@fastify/swagger'
+import type { App } from '../fastify.ts'
+import { DEFAULT_TENANT } from './place.ts'
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** Headers that the route reads, with what they mean. */
+    described?: Readonly<Record<string, string>>
+  }
+}
+
+const INFO = {
+  title: 'Perilune',
+  version: '1',
+  description:
+    'Feeds over HTTP. Durations are texts with a unit (`30s`); in answers a span ends in `Ms`, an instant in `AtMs`.',
+}
+const TENANT = {
+  type: 'string',
+  maxLength: 256,
+  description: `The tenant, whose feeds no other tenant sees; default \`${DEFAULT_TENANT}\`.`,
+}
+
+/** Describes every route that is registered after it, and serves the description at `openapi.json`. */
+export async function describeRoutes(app: App): Promise<void> {
+  const openapi = { openapi: '3.1.0', info: INFO }
+  await app.register(swagger, { openapi, hideUntagged: true, transform: addTenant })
+  app.get('/openapi.json', async () => app.swagger())
+}
+
+/** Headers are only described here: the routes read them, for a header that is sent twice is refused. */
+const addTenant: SwaggerTransform = ({ schema, url }) => {
+  const { described = {} } = schema ?? {}
+  const others = Object.entries(described).map(([name, description]) => [
+    name,
+    { type: 'string', description },
+  ])
+  const properties = { 'X-Project-ID': TENANT, ...Object.fromEntries(others) }
+  return { schema: { ...schema, headers: { type: 'object', properties } }, url }
+}

@@ -1,0 +1,122 @@
+// Which partition gets a message, and what happens when an append began one.
+
+import { checkOptions } from '../runtime/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import {
+  type Appended,
+  type AppendOptions,
+  checkNewMessage,
+  type NewMessage,
+  toOutgoing,
+} from './appending.ts'
+import { partitionOf } from './partition-hash.ts'
+import { toPartitionedId } from './partition-message.ts'
+import type { Partition, PartitionSet } from './partition-set.ts'
+
+export interface PartitionedAppendOptions extends AppendOptions {
+  /** Messages of one key share a partition, and so keep their order; default: each partition in turn. */
+  key?: string
+}
+
+export interface NewPartitionedMessage<Body> extends PartitionedAppendOptions {
+  body: Body
+}
+
+export interface PartitionedAppended {
+  readonly id: string
+  readonly partition: number
+  /** True when its idempotency key was known: nothing was appended, `id` is that of the first. */
+  readonly duplicate: boolean
+}
+
+/** Messages that go to one partition, and their places in the list they came in. */
+interface Share<Body> {
+  readonly partition: Partition<Body>
+  readonly messages: NewMessage<Body>[]
+  readonly places: number[]
+}
+
+export class PartitionAppender<Body> {
+  readonly #partitions: PartitionSet<Body>
+  #turn: number
+
+  constructor(partitions: PartitionSet<Body>) {
+    this.#partitions = partitions
+    this.#turn = Math.floor(Math.random() * partitions.count)
+  }
+
+  async append(body: Body, { key, ...options }: PartitionedAppendOptions): Promise<PartitionedAppended> {
+    const partition = this.#partitions.at(this.#route(key, options.idempotencyKey, this.#takeTurn()))
+    await this.#partitions.establish()
+    const appended = await partition.feed.append(body, options)
+    await this.#settle(partition, [appended])
+    return toPartitioned(partition, appended)
+  }
+
+  async appendMany(messages: readonly NewPartitionedMessage<Body>[]): Promise<PartitionedAppended[]> {
+    const shares = this.#share(messages)
+    await this.#partitions.establish()
+    const results: PartitionedAppended[] = []
+    const settled = await Promise.allSettled(
+      shares.map(async ({ partition, messages: own, places }) => {
+        const appended = await partition.feed.appendMany(own)
+        await this.#settle(partition, appended)
+        places.forEach((place, at) => {
+          results[place] = toPartitioned(partition, appended[at] as Appended)
+        })
+      }),
+    )
+    const failed = settled.find((each) => each.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    return results
+  }
+
+  /** Sorts messages by partition, and checks all of them before any is sent. */
+  #share(messages: readonly NewPartitionedMessage<Body>[]): Share<Body>[] {
+    if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
+    const shares = new Map<number, Share<Body>>()
+    const turn = this.#takeTurn()
+    messages.forEach((message: NewPartitionedMessage<Body>, place) => {
+      checkOptions('message', message, MESSAGE_OPTIONS)
+      const { key, ...own } = message
+      checkNewMessage(own)
+      const partition = this.#partitions.at(this.#route(key, own.idempotencyKey, turn))
+      toOutgoing(partition.source, own, { expireMs: 0, origin: '' })
+      const share = shares.get(partition.number) ?? { partition, messages: [], places: [] }
+      shares.set(partition.number, share)
+      share.messages.push(own)
+      share.places.push(place)
+    })
+    return [...shares.values()]
+  }
+
+  // A message that is sent again must come to the partition that knows its idempotency key.
+  #route(key: string | undefined, idempotencyKey: string | undefined, turn: number): number {
+    const decisive = key ?? idempotencyKey
+    return decisive === undefined ? turn : partitionOf(decisive, this.#partitions.count)
+  }
+
+  #takeTurn(): number {
+    this.#turn = (this.#turn + 1) % this.#partitions.count
+    return this.#turn
+  }
+
+  // Whoever began a partition cannot rely on what it knew of partition 0: the feed may have been cleared,
+  // and begun by others with another number of partitions. Then nobody would ever look here.
+  async #settle(partition: Partition<Body>, appended: readonly Appended[]): Promise<void> {
+    if (!appended.some(({ began }) => began)) return
+    try {
+      await this.#partitions.establish(true)
+    } catch (error) {
+      if (error instanceof InvalidArgumentError) await partition.feed.clear()
+      throw error
+    }
+  }
+}
+
+export const APPEND_OPTIONS = ['key', 'expireAfter', 'delay', 'idempotencyKey'] as const
+const MESSAGE_OPTIONS = ['body', ...APPEND_OPTIONS] as const
+
+function toPartitioned<Body>({ number }: Partition<Body>, { id, duplicate }: Appended): PartitionedAppended {
+  return { id: toPartitionedId(number, id), partition: number, duplicate }
+}

@@ -1,0 +1,75 @@
+import type { Duration } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { Claim, ExtendOptions, Refused } from './claim.ts'
+import { inPartition, type PartitionedMessage, placedIds, toPartitionedId } from './partition-message.ts'
+
+/**
+ * Messages of one partition that nobody else gets until the lease ends.
+ * Ack what is done; leaving an `await using` block gives back what is not.
+ */
+export class PartitionClaim<Body> implements AsyncDisposable {
+  readonly partition: number
+  readonly messages: readonly PartitionedMessage<Body>[]
+  readonly #claim: Claim<Body>
+  readonly #count: number
+
+  /** `count`: how many partitions the feed has. */
+  constructor(claim: Claim<Body>, partition: number, count: number) {
+    this.#claim = claim
+    this.#count = count
+    this.partition = partition
+    this.messages = claim.messages.map((message) => inPartition(partition, message, null))
+  }
+
+  /** Proves the claim; greater than that of every earlier claim of the same partition. */
+  get token(): number {
+    return this.#claim.token
+  }
+
+  /** How long the lease was made for, counted from the claim or its last extension. */
+  get leaseMs(): number {
+    return this.#claim.leaseMs
+  }
+
+  /** When the lease ends, in milliseconds of the server's clock. */
+  get expiresAtMs(): number {
+    return this.#claim.expiresAtMs
+  }
+
+  /** How much of the lease is left by this process's own clock; never more than the server grants. */
+  get remainingMs(): number {
+    return this.#claim.remainingMs
+  }
+
+  /** Makes the claim last `lease` from now. Throws LeaseLostError when it has ended. */
+  extend(lease: Duration, options: ExtendOptions = {}): Promise<void> {
+    return this.#claim.extend(lease, options)
+  }
+
+  /**
+   * Removes messages that are done, all of the claim by default. Resolves to those that the claim did
+   * not hold. Throws LeaseLostError when the claim has ended.
+   */
+  async ack(ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
+    const refused = await this.#claim.ack(ids === 'all' ? ids : this.#plain(ids))
+    return refused.map(({ id, reason }) => ({ id: toPartitionedId(this.partition, id), reason }))
+  }
+
+  /** Gives messages back, all of the claim by default: they are free again. Throws LeaseLostError. */
+  async release(ids: readonly string[] | 'all' = 'all'): Promise<void> {
+    await this.#claim.release(ids === 'all' ? ids : this.#plain(ids))
+  }
+
+  /** Gives back what has not been acked. A claim whose lease has ended has nothing left to give. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#claim[Symbol.asyncDispose]()
+  }
+
+  #plain(ids: readonly string[]): string[] {
+    const placed = placedIds(ids, this.#count)
+    if (placed.length !== ids.length || placed.some(({ partition }) => partition !== this.partition)) {
+      throw new InvalidArgumentError('ids', `must be of partition ${this.partition}, as the claim`)
+    }
+    return placed.map(({ id }) => id)
+  }
+}

@@ -1,0 +1,110 @@
+// One partition as the reader of a page sees it: messages that were fetched, and how many of them the page
+// has taken.
+
+import { read, settle } from '../generated/feed.ts'
+import { type Message, type Source, toMessages } from './message.ts'
+import { toEntry } from './partition-marker.ts'
+
+export interface LaneTerms {
+  readonly exceptOrigin: string
+  readonly includeClaimed: boolean
+}
+
+export class Lane<Body> {
+  readonly partition: number
+  readonly #source: Source<Body>
+  readonly #terms: LaneTerms
+  #messages: readonly Message<Body>[] = []
+  #taken = 0
+  #next: string
+  #more = false
+  #gap = false
+  #reset = false
+  #recheckMs = 0
+  #entry: string | null = null
+
+  /** `after`: the partition's own marker; empty: its oldest message. */
+  constructor(partition: number, source: Source<Body>, terms: LaneTerms, after: string) {
+    this.partition = partition
+    this.#source = source
+    this.#terms = terms
+    this.#next = after
+  }
+
+  /** Whether retention removed messages before this reader came. */
+  get gap(): boolean {
+    return this.#gap
+  }
+
+  get reset(): boolean {
+    return this.#reset
+  }
+
+  /** When to look again although nobody wakes; 0: never. */
+  get recheckMs(): number {
+    return this.#recheckMs
+  }
+
+  /** The message that comes next; undefined when all that were fetched are taken. */
+  get head(): Message<Body> | undefined {
+    return this.#messages[this.#taken]
+  }
+
+  /** True when what comes next is on the server still. */
+  get dry(): boolean {
+    return this.#more && this.head === undefined
+  }
+
+  get hasMore(): boolean {
+    return this.#more || this.head !== undefined
+  }
+
+  /** The entry of a composite marker: behind what was taken, and before what was not. */
+  get entry(): string {
+    this.#entry ??= toEntry(this.#marker())
+    return this.#entry
+  }
+
+  /** Takes the head away. */
+  take(): void {
+    this.#taken += 1
+    this.#entry = null
+  }
+
+  /** Fetches what follows. Only when everything fetched before has been taken. */
+  async fill(limit: number): Promise<void> {
+    const { unit, codec } = this.#source
+    const wanted = { ...this.#terms, codec: codec.name, after: this.#next, limit, includeDelayed: false }
+    const answer = await unit.run(read, wanted)
+    if (answer.due) {
+      await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
+      return this.fill(limit)
+    }
+    this.#messages = toMessages(answer, codec)
+    this.#next = answer.next
+    this.#more = answer.more
+    this.#gap ||= answer.gap
+    this.#reset ||= answer.reset
+    this.#recheckMs = answer.recheckMs
+    this.#taken = 0
+    this.#entry = null
+    if (this.dry) return this.fill(limit)
+  }
+
+  #marker(): string {
+    const { head } = this
+    if (head === undefined) return this.#next
+    return this.#taken > 0 ? visibleMarker(this.#messages[this.#taken - 1] ?? head) : justBefore(head)
+  }
+}
+
+// Not where the page began: a gap or a reset there has been told, and must not be told again.
+function justBefore<Body>(message: Message<Body>): string {
+  const [epoch = '', position = ''] = visibleMarker(message).split('-')
+  return `${epoch}-${Number(position) - 1}`
+}
+
+function visibleMarker<Body>({ marker }: Message<Body>): string {
+  if (marker === null) throw new Error('a delayed message has no marker')
+  return marker
+}

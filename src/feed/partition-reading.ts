@@ -1,0 +1,124 @@
+// Reading pages over all partitions: every partition is asked at once, and what they have is merged,
+// oldest first. The order within a partition is never changed.
+
+import { checkInteger } from '../runtime/arguments.ts'
+import { toMs } from '../runtime/duration.ts'
+import { waitFor, type Attempt } from '../runtime/wait.ts'
+import { MAX_IDS } from './message.ts'
+import { Lane } from './partition-lane.ts'
+import { joinEntries, parseMarker } from './partition-marker.ts'
+import { inPartition, type PartitionedMessage } from './partition-message.ts'
+import type { PartitionSet } from './partition-set.ts'
+import type { ReadOptions } from './reading.ts'
+
+export interface PartitionedReadOptions extends Omit<ReadOptions, 'includeDelayed'> {}
+
+export interface PartitionedPage<Body> {
+  readonly messages: readonly PartitionedMessage<Body>[]
+  /** Where to read on, in all partitions: never behind a message that was not returned. */
+  readonly next: string
+  /** Whether there may be more behind this page already. */
+  readonly more: boolean
+  /** True when retention removed messages between `after` and this page before they were read. */
+  readonly gap: boolean
+  /** True when `after` is of an earlier life of a partition, or a server lost its newest messages. */
+  readonly reset: boolean
+  /** The partitions with a gap. */
+  readonly gaps: readonly number[]
+  /** The partitions with a reset. */
+  readonly resets: readonly number[]
+}
+
+export const READ_OPTIONS = ['after', 'limit', 'echo', 'includeClaimed', 'wait', 'signal'] as const
+
+/** Reads one page; an empty one when nothing comes within `wait`. */
+export async function readPartitions<Body>(
+  partitions: PartitionSet<Body>,
+  options: PartitionedReadOptions,
+  origin: string,
+): Promise<PartitionedPage<Body>> {
+  const { after, limit = 20, echo = true, includeClaimed = true, wait, signal } = options
+  const most = checkInteger('limit', limit, 1, MAX_IDS)
+  const terms = { exceptOrigin: echo ? '' : origin, includeClaimed }
+  const markers = after === undefined ? [] : parseMarker('after', after, partitions.count)
+  const lanes = partitions.all.map(
+    ({ number, source }) => new Lane(number, source, terms, markers[number] ?? ''),
+  )
+  const attempt = async (): Promise<Attempt<PartitionedPage<Body>>> => {
+    const page = toPage(lanes, await merge(lanes, most))
+    const isNews = page.messages.length > 0 || page.gap || page.reset
+    return { value: isNews ? page : null, recheckMs: soonest(lanes.map(({ recheckMs }) => recheckMs)) }
+  }
+  const page = await waitFor(attempt, {
+    wakes: partitions.at(0).source.unit.runtime.wakes,
+    channel: partitions.channels,
+    waitMs: wait === undefined ? 0 : toMs('wait', wait, { min: '0ms', max: '1h' }),
+    signal,
+  })
+  return page ?? toPage(lanes, [])
+}
+
+/** The shortest of some times, where 0 is never. */
+export function soonest(times: readonly number[]): number {
+  const some = times.filter((ms) => ms > 0)
+  return some.length === 0 ? 0 : Math.min(...some)
+}
+
+async function merge<Body>(lanes: readonly Lane<Body>[], limit: number): Promise<PartitionedMessage<Body>[]> {
+  const messages: PartitionedMessage<Body>[] = []
+  await Promise.all(lanes.map((lane) => lane.fill(firstShare(limit, lanes.length))))
+  while (messages.length < limit) {
+    // What a partition holds back may be older than what the others show.
+    const dry = lanes.filter((lane) => lane.dry)
+    await Promise.all(dry.map((lane) => lane.fill(limit - messages.length)))
+    const oldest = findOldest(lanes)
+    if (oldest === null) break
+    messages.push(takeFrom(oldest, lanes))
+  }
+  return messages
+}
+
+// More than an even share, so that most pages need one round; less than the limit, for what is fetched and
+// not returned is fetched again by the next page.
+function firstShare(limit: number, count: number): number {
+  return Math.min(limit, Math.ceil((2 * limit) / count) + 2)
+}
+
+function findOldest<Body>(lanes: readonly Lane<Body>[]): Lane<Body> | null {
+  let oldest: Lane<Body> | null = null
+  let least = Infinity
+  for (const lane of lanes) {
+    // An id is the microsecond at which the message was appended.
+    const id = lane.head === undefined ? Infinity : Number(lane.head.id)
+    if (id < least) [oldest, least] = [lane, id]
+  }
+  return oldest
+}
+
+function takeFrom<Body>(lane: Lane<Body>, lanes: readonly Lane<Body>[]): PartitionedMessage<Body> {
+  const { head } = lane
+  if (head === undefined) throw new Error('nothing was fetched')
+  lane.take()
+  return inPartition(lane.partition, head, markerOf(lanes))
+}
+
+function markerOf<Body>(lanes: readonly Lane<Body>[]): string {
+  return joinEntries(lanes.map(({ entry }) => entry))
+}
+
+function toPage<Body>(
+  lanes: readonly Lane<Body>[],
+  messages: readonly PartitionedMessage<Body>[],
+): PartitionedPage<Body> {
+  const gaps = lanes.filter(({ gap }) => gap).map(({ partition }) => partition)
+  const resets = lanes.filter(({ reset }) => reset).map(({ partition }) => partition)
+  return {
+    messages,
+    next: markerOf(lanes),
+    more: lanes.some(({ hasMore }) => hasMore),
+    gap: gaps.length > 0,
+    reset: resets.length > 0,
+    gaps,
+    resets,
+  }
+}

@@ -1,0 +1,93 @@
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { composeMarker, parseMarker } from './partition-marker.ts'
+import type { PartitionedPage, PartitionedReadOptions } from './partition-reading.ts'
+import type { PartitionSet } from './partition-set.ts'
+import { tailPartitions, type TailedPartitionedMessage } from './partition-tail.ts'
+import type { AdvanceOptions, Subscriber, SubscriberOptions } from './subscriber.ts'
+
+/**
+ * A reader whose position is kept with each partition.
+ * Reading moves nothing; `advance` does. In each partition the position only moves forward, by itself: one
+ * advance is a step in every partition, not one step in all of them.
+ */
+export class PartitionedSubscriber<Body> {
+  readonly name: string
+  readonly #partitions: PartitionSet<Body>
+  readonly #read: (options: PartitionedReadOptions) => Promise<PartitionedPage<Body>>
+  readonly #subscribers: readonly Subscriber<Body>[]
+  /** What each partition has stored, as far as this handle knows. */
+  #known: readonly string[] = []
+
+  constructor(
+    partitions: PartitionSet<Body>,
+    name: string,
+    read: (options: PartitionedReadOptions) => Promise<PartitionedPage<Body>>,
+    { from, ...options }: SubscriberOptions,
+  ) {
+    const markers = from === undefined ? [] : parseMarker('from', from, partitions.count)
+    this.name = name
+    this.#partitions = partitions
+    this.#read = read
+    this.#subscribers = partitions.all.map(({ number, feed }) => {
+      const marker = markers[number]
+      return feed.subscriber(name, marker === undefined ? options : { ...options, from: marker })
+    })
+  }
+
+  /** The stored marker. The first call makes the subscriber. */
+  async marker(): Promise<string> {
+    await this.#partitions.establish()
+    this.#known = await Promise.all(this.#subscribers.map((subscriber) => subscriber.marker()))
+    return composeMarker(this.#known)
+  }
+
+  /** Yields every message after the stored marker, then those that come. */
+  async *read(
+    options: Omit<PartitionedReadOptions, 'after' | 'wait'> = {},
+  ): AsyncGenerator<TailedPartitionedMessage<Body>> {
+    yield* tailPartitions(this.#read, { ...options, after: await this.marker() })
+  }
+
+  /** One page after the stored marker. */
+  async page(options: Omit<PartitionedReadOptions, 'after'> = {}): Promise<PartitionedPage<Body>> {
+    return this.#read({ ...options, after: await this.marker() })
+  }
+
+  /**
+   * Stores a marker, in those partitions where it is another than this handle knows of; everything up to it
+   * is dealt with. Resolves to the marker now stored, which is a later one where another process was
+   * faster, or null when the subscriber has been removed from a partition. An error may leave some
+   * partitions advanced; repeating it is safe.
+   */
+  async advance(marker: string | null, { rewind = false }: AdvanceOptions = {}): Promise<string | null> {
+    if (marker === null || marker === 'end') {
+      throw new InvalidArgumentError('marker', 'must be the marker of a message on a page, or of a page')
+    }
+    const wanted = parseMarker('marker', marker, this.#partitions.count)
+    const known = this.#known
+    const stored = await Promise.all(
+      this.#subscribers.map((subscriber, number) => {
+        const to = wanted[number] ?? ''
+        return to === known[number] || isNowhere(to) ? to : subscriber.advance(to, { rewind })
+      }),
+    )
+    if (stored.includes(null)) {
+      this.#known = []
+      return null
+    }
+    this.#known = stored.map(String)
+    return composeMarker(this.#known)
+  }
+
+  /** Removes the subscriber from every partition. Resolves to false when there was none. */
+  async forget(): Promise<boolean> {
+    this.#known = []
+    const forgotten = await Promise.all(this.#subscribers.map((subscriber) => subscriber.forget()))
+    return forgotten.includes(true)
+  }
+}
+
+// Read before the partition had begun.
+function isNowhere(marker: string): boolean {
+  return marker.startsWith('0-')
+}

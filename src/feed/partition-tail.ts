@@ -1,0 +1,35 @@
+// Following all partitions: pages one after the other, and waiting at the end.
+
+import type { PartitionedMessage } from './partition-message.ts'
+import type { PartitionedPage, PartitionedReadOptions } from './partition-reading.ts'
+
+export interface PartitionedTailOptions extends Omit<PartitionedReadOptions, 'wait'> {}
+
+/** A message as a follower meets it. */
+export interface TailedPartitionedMessage<Body> extends PartitionedMessage<Body> {
+  /** What its partition lost directly before it: `'gap'` and `'reset'` as in a page; else null. */
+  readonly lostBefore: 'gap' | 'reset' | null
+}
+
+type Lost = TailedPartitionedMessage<unknown>['lostBefore']
+
+const PAGE_WAIT = '30s'
+
+/** Yields every message after `after` and then those that come, until the signal aborts or the loop ends. */
+export async function* tailPartitions<Body>(
+  read: (options: PartitionedReadOptions) => Promise<PartitionedPage<Body>>,
+  options: PartitionedTailOptions,
+): AsyncGenerator<TailedPartitionedMessage<Body>, void, undefined> {
+  let { after } = options
+  const lost = new Map<number, Lost>()
+  for (;;) {
+    const page = await read({ ...options, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT })
+    after = page.next
+    for (const partition of page.gaps) lost.set(partition, lost.get(partition) ?? 'gap')
+    for (const partition of page.resets) lost.set(partition, 'reset')
+    for (const message of page.messages) {
+      yield { ...message, lostBefore: lost.get(message.partition) ?? null }
+      lost.delete(message.partition)
+    }
+  }
+}

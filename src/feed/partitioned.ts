@@ -1,0 +1,201 @@
+import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { findClaim } from './claim.ts'
+import type { ClaimOptions } from './claiming.ts'
+import type { FeedOptions, Removed, RemoveOptions } from './feed.ts'
+import {
+  APPEND_OPTIONS,
+  type NewPartitionedMessage,
+  PartitionAppender,
+  type PartitionedAppended,
+  type PartitionedAppendOptions,
+} from './partition-appending.ts'
+import { PartitionClaim } from './partition-claim.ts'
+import { CLAIM_OPTIONS, PartitionClaims } from './partition-claiming.ts'
+import { inspectPartitions, type PartitionedInspection } from './partition-inspection.ts'
+import { inPartition, type PartitionedMessage, placedIds, toPartitionedId } from './partition-message.ts'
+import {
+  type PartitionedPage,
+  type PartitionedReadOptions,
+  READ_OPTIONS,
+  readPartitions,
+} from './partition-reading.ts'
+import { PartitionSet } from './partition-set.ts'
+import { PartitionedSubscriber } from './partition-subscriber.ts'
+import {
+  type PartitionedTailOptions,
+  type TailedPartitionedMessage,
+  tailPartitions,
+} from './partition-tail.ts'
+import type { SubscriberOptions } from './subscriber.ts'
+
+export interface PartitionedFeedOptions<Body> extends FeedOptions<Body> {
+  /** Over how many slots the feed is spread, 1 to 64; default 16. It stays so until the feed is cleared. */
+  partitions?: number
+}
+
+const MAX_PARTITIONS = 64
+
+/**
+ * A feed that is spread over several slots, for more than one node can take. Each partition is a feed with
+ * an order of its own; messages of one key share a partition. One marker reads them all.
+ */
+export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMessage<Body>> {
+  readonly name: string
+  readonly #runtime: Runtime
+  readonly #options: PartitionedFeedOptions<Body>
+  readonly #partitions: PartitionSet<Body>
+  readonly #appender: PartitionAppender<Body>
+  readonly #claims: PartitionClaims<Body>
+  /** Such partitions do not hold the number that must be agreed upon. */
+  readonly #beside: 'dead' | undefined
+
+  /** `beside`: the dead letters of the feed of that name. */
+  constructor(runtime: Runtime, name: string, options: PartitionedFeedOptions<Body> = {}, beside?: 'dead') {
+    const { partitions = 16, ...each } = options
+    const count = checkInteger('partitions', partitions, 1, MAX_PARTITIONS)
+    this.#runtime = runtime
+    this.#options = options
+    this.#beside = beside
+    this.#partitions = new PartitionSet(runtime, name, count, each, beside)
+    this.#appender = new PartitionAppender(this.#partitions)
+    this.#claims = new PartitionClaims(this.#partitions, each)
+    this.name = this.#partitions.name
+  }
+
+  /** How many partitions the feed has. */
+  get partitions(): number {
+    return this.#partitions.count
+  }
+
+  /**
+   * Appends one message to the partition of its key; without a key to that of its idempotency key; without
+   * either to each partition in turn.
+   */
+  async append(body: Body, options: PartitionedAppendOptions = {}): Promise<PartitionedAppended> {
+    checkOptions('options', options, APPEND_OPTIONS)
+    return this.#appender.append(body, options)
+  }
+
+  /**
+   * Appends messages; the results are in their order. Those of one partition stay together and in order, as
+   * in a feed; those without a key share one. Several partitions are several calls: an error leaves what
+   * the others did, and repeating is safe with idempotency keys.
+   */
+  async appendMany(messages: readonly NewPartitionedMessage<Body>[]): Promise<PartitionedAppended[]> {
+    return this.#appender.appendMany(messages)
+  }
+
+  /**
+   * Reads the messages after a marker in all partitions; an empty page when nothing comes within `wait`.
+   * They are merged oldest first, as far as the clocks of the servers agree; within a partition the order
+   * is exact.
+   */
+  async read(options: PartitionedReadOptions = {}): Promise<PartitionedPage<Body>> {
+    checkOptions('options', options, READ_OPTIONS)
+    if (this.#beside !== undefined) await this.#partitions.check()
+    return readPartitions(this.#partitions, options, this.#options.origin ?? '')
+  }
+
+  /** Yields every message after `after` and then those that come, until the signal aborts. */
+  tail(options: PartitionedTailOptions = {}): AsyncGenerator<TailedPartitionedMessage<Body>> {
+    return tailPartitions((page) => this.read(page), options)
+  }
+
+  /** As `tail`, from the oldest message. */
+  [Symbol.asyncIterator](): AsyncGenerator<TailedPartitionedMessage<Body>> {
+    return this.tail()
+  }
+
+  /** Looks messages up by id, in the order asked; ids that are not in the feed are left out. */
+  async get(ids: readonly string[]): Promise<PartitionedMessage<Body>[]> {
+    const found = new Map<string, PartitionedMessage<Body>>()
+    const placed = placedIds(ids, this.partitions)
+    await this.#eachPartition(ids, async (number, own) => {
+      for (const message of await this.#partitions.at(number).feed.get(own)) {
+        found.set(toPartitionedId(number, message.id), inPartition(number, message, null))
+      }
+    })
+    return placed.flatMap(({ partition, id }) => found.get(toPartitionedId(partition, id)) ?? [])
+  }
+
+  /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
+  async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
+    const removed = await this.#eachPartition(ids, async (number, own) => {
+      const { count, held } = await this.#partitions.at(number).feed.remove(own, options)
+      return { count, held: held.map((id) => toPartitionedId(number, id)) }
+    })
+    return {
+      count: removed.reduce((sum, { count }) => sum + count, 0),
+      held: removed.flatMap(({ held }) => held),
+    }
+  }
+
+  /**
+   * Claims the oldest free messages of one partition, the partitions taking turns: a claim never spans two.
+   * Resolves to null when there are none in any within `wait`.
+   */
+  async claim(options: ClaimOptions = {}): Promise<PartitionClaim<Body> | null> {
+    checkOptions('options', options, CLAIM_OPTIONS)
+    if (this.#beside !== undefined) await this.#partitions.check()
+    return this.#claims.claim(options)
+  }
+
+  /** A live claim by its partition and token. Null when it has ended or never was. */
+  async findClaim(partition: number, token: number): Promise<PartitionClaim<Body> | null> {
+    const { source } = this.#partitions.at(partition)
+    const claim = await findClaim(source, checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER))
+    return claim === null ? null : new PartitionClaim(claim, partition, this.partitions)
+  }
+
+  /**
+   * Takes the oldest free messages of one partition out of the feed: a claim that is acked at once. Should
+   * this process die in between, they are free again after half a minute; none is lost.
+   */
+  async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<PartitionedMessage<Body>[]> {
+    const claim = await this.claim(options)
+    if (claim === null) return []
+    await claim.ack()
+    return [...claim.messages]
+  }
+
+  /** A reader whose position is stored with every partition. It is made by its first use. */
+  subscriber(name: string, options: SubscriberOptions = {}): PartitionedSubscriber<Body> {
+    checkOptions('options', options, ['from', 'protect'])
+    const checked = checkText('name', name, 512)
+    return new PartitionedSubscriber(this.#partitions, checked, (page) => this.read(page), options)
+  }
+
+  /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slots. */
+  get deadLetters(): PartitionedFeed<Body> {
+    const { maxClaims: _, ...options } = this.#options
+    return new PartitionedFeed(this.#runtime, this.name, options, 'dead')
+  }
+
+  /** A read-only picture, with one of each partition. */
+  async inspect(): Promise<PartitionedInspection<Body>> {
+    return inspectPartitions(this.#partitions)
+  }
+
+  /**
+   * Deletes all partitions with their subscribers and dead letters, and then the number of partitions is
+   * forgotten. Resolves to false when there was nothing.
+   */
+  async clear(): Promise<boolean> {
+    await this.#partitions.check()
+    return this.#partitions.clear()
+  }
+
+  async #eachPartition<Value>(
+    ids: readonly string[],
+    call: (partition: number, ids: string[]) => Promise<Value>,
+  ): Promise<Value[]> {
+    const owned = new Map<number, string[]>()
+    for (const { partition, id } of placedIds(ids, this.partitions)) {
+      const own = owned.get(partition)
+      if (own === undefined) owned.set(partition, [id])
+      else own.push(id)
+    }
+    return Promise.all([...owned].map(([partition, own]) => call(partition, own)))
+  }
+}
