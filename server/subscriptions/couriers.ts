@@ -48,7 +48,7 @@ export class Couriers {
 
   async register(place: Place): Promise<void> {
     await this.#places.put(feedName(place), true)
-    this.#employ(place)
+    this.employ(place)
   }
 
   /** Takes on nothing new and waits for what is under way. */
@@ -75,7 +75,7 @@ export class Couriers {
     await this.#employAll()
     for await (const { body: name } of this.#news.tail({ after: next, signal: this.#end.signal })) {
       this.#parts.onChange(placeOf(name))
-      this.#employ(placeOf(name))
+      this.employ(placeOf(name))
     }
   }
 
@@ -83,27 +83,36 @@ export class Couriers {
     let after = ''
     for (;;) {
       const page = await this.#places.list({ after, limit: CHUNK })
-      for (const { name } of page.entries) this.#employ(placeOf(name))
+      for (const { name } of page.entries) this.employ(placeOf(name))
       after = page.entries.at(-1)?.name ?? after
       if (!page.more) return
     }
   }
 
-  #employ(place: Place): void {
+  /** Sees to it that this process works for a queue. */
+  employ(place: Place): void {
     const name = feedName(place)
     if (this.#working.has(name) || this.#end.signal.aborted) return
-    const work = this.#parts
-      .work(place, this.#end.signal)
-      .then(() => this.#dismiss(place))
-      .catch(this.#parts.onError)
-      .finally(() => this.#working.delete(name))
+    const work = this.#workAndLeave(place).then((mayLeave) => {
+      this.#working.delete(name)
+      if (!mayLeave) this.employ(place)
+    })
     this.#working.set(name, work)
   }
 
-  /** Looks again afterwards, for someone may have subscribed in the meantime. */
-  async #dismiss(place: Place): Promise<void> {
-    if (this.#end.signal.aborted) return
-    await this.#places.remove(feedName(place))
-    if (!(await this.#parts.isDone(place))) await this.tell(place)
+  /** Looks again after it has left, for someone may have subscribed in the meantime. */
+  async #workAndLeave(place: Place): Promise<boolean> {
+    const { work, isDone, onError } = this.#parts
+    try {
+      await work(place, this.#end.signal)
+      if (this.#end.signal.aborted) return true
+      await this.#places.remove(feedName(place))
+      if (await isDone(place)) return true
+      await this.tell(place)
+    } catch (error) {
+      onError(error)
+      await sleep(PAUSE_MS)
+    }
+    return false
   }
 }

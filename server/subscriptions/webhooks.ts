@@ -63,6 +63,7 @@ export class Webhooks {
     if (subscriptions.length === 0) return
     const isFirst = await this.#deliveries.addPushes(place, subscriptions, messages, appended)
     if (isFirst) await this.#couriers.register(place)
+    else this.#couriers.employ(place)
   }
 
   /** Sends a subscriber a question, and tells the other processes that the subscriptions have changed. */
@@ -78,10 +79,10 @@ export class Webhooks {
 
   /** Ends all subscriptions of a queue. Pushes that wait are not sent. */
   async clear(place: Place): Promise<void> {
-    if (await this.#isDone(place)) return
+    const wasDone = await this.#isDone(place)
     await this.subscriptions.clear(place)
     await this.#deliveries.feed(place).clear()
-    await this.#couriers.tell(place)
+    if (!wasDone) await this.#couriers.tell(place)
   }
 
   #work(place: Place, signal: AbortSignal): Promise<void> {

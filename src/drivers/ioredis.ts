@@ -130,7 +130,7 @@ class IoredisDriver implements Driver {
     return this.#client.status === 'end' ? 'the client is closed' : undefined
   }
 
-  /** ioredis writes each command by itself; corked, all commands of one tick travel in one write. */
+  /** ioredis writes each command by itself; corked, those of one turn of the event loop travel in one write. */
   #cork(): void {
     const nodes = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
     for (const { stream } of nodes) {
@@ -138,7 +138,7 @@ class IoredisDriver implements Driver {
       stream.cork()
       this.#corked.push(stream)
     }
-    if (this.#corked.length > 0) process.nextTick(() => this.#uncork())
+    if (this.#corked.length > 0) setImmediate(() => this.#uncork())
   }
 
   #uncork(): void {

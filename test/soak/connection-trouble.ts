@@ -38,8 +38,8 @@ export async function troubleConnections(proxies: readonly Proxy[], scene: Scene
   return { windows: [], happened }
 }
 
-/** Cuts a reply again and again until told to stop. */
-export function cutReplies(proxy: Proxy): () => void {
-  const cutting = setInterval(() => proxy.cutReplies(1, /eval/i), 50)
+/** Cuts the reply to a call like this now and then, until told to stop. */
+export function cutReplies(proxy: Proxy, matching: RegExp): () => void {
+  const cutting = setInterval(() => proxy.cutReplies(1, matching), 250)
   return () => clearInterval(cutting)
 }
