@@ -13,7 +13,7 @@ export async function shippedFeed(client: Redis): Promise<{ library: Perilune; f
 }
 
 /** A feed whose messages live for a day, or until they are removed. */
-export async function feedOf(library: Perilune, { lives = true } = {}): Promise<Feed> {
+export async function feedOf(library: Perilune, { lives = true }: { lives?: boolean } = {}): Promise<Feed> {
   const { text } = await builtLibrary()
   const name = lives ? 'layout' : 'layout-for-ever'
   const life = lives ? ({ expireAfter: `${LIFE_MS}ms` } as const) : {}

@@ -45,7 +45,7 @@ function byProducers(tables: readonly Table[]): Line[] {
 }
 
 function bySize({ variant, ...sizes }: Row): Line {
-  return { name: variant, points: Object.entries(sizes).map(([size, us]) => [Number(size), Number(us)]) }
+  return { name: variant, points: Object.entries(sizes).map(([size, us]) => [Number.parseInt(size), Number(us)]) }
 }
 
 function byObservers(rows: readonly Row[]): Line[] {

@@ -31,7 +31,7 @@ export async function measureGrowth(bench: Bench, client: Redis, feed: Feed): Pr
   bench.report(
     GROWTH,
     calls.map((variant) => {
-      const bySize = sizes.map((size, at) => [String(size), costs[at]?.[variant] ?? Number.NaN])
+      const bySize = sizes.map((size, at) => [`${size} messages`, costs[at]?.[variant] ?? Number.NaN])
       return { variant: variant.replace(`, ${OURS}`, ''), ...Object.fromEntries(bySize) }
     }),
   )

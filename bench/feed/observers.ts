@@ -1,5 +1,6 @@
 // Many observers that follow one feed: how long until all have a message, and what each costs the server.
 
+import { setMaxListeners } from 'node:events'
 import type { Redis } from 'ioredis'
 import type { Perilune } from '../../src/index.ts'
 import type { Bench, Variant } from '../harness/bench.ts'
@@ -13,12 +14,13 @@ export const FOLLOWING = 'a message until every observer has it, by number of ob
 export async function compareObservers(bench: Bench, client: Redis, library: Perilune): Promise<void> {
   await client.flushall()
   const end = new AbortController()
+  setMaxListeners(0, end.signal) // an observer has one
   const variants: Record<string, Variant> = {}
   const tails: Promise<void>[] = []
   const counts = bench.quick ? QUICK_OBSERVERS : OBSERVERS
   for (const count of counts) {
     const crowd = new Crowd(library, count, end.signal)
-    await crowd.settle()
+    await crowd.reach() // from here on all of them wait at the end
     tails.push(...crowd.tails)
     variants[String(count)] = () => crowd.reach()
   }
@@ -55,11 +57,6 @@ class Crowd {
     this.#feed = library.feed(`observed by ${count}`)
     this.#count = count
     this.tails = Array.from({ length: count }, () => this.#follow(signal))
-  }
-
-  /** Resolves once a message has reached everyone: then all of them wait for the next. */
-  async settle(): Promise<void> {
-    await this.reach()
   }
 
   /** Appends a message; resolves once every observer has it. */

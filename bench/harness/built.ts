@@ -5,11 +5,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'tsdown'
+import type * as IoredisDriver from '../../src/drivers/ioredis.ts'
+import type * as Perilune from '../../src/index.ts'
 
 export interface Built {
-  readonly perilune: typeof import('../../src/index.ts').perilune
-  readonly text: typeof import('../../src/index.ts').text
-  readonly ioredis: typeof import('../../src/drivers/ioredis.ts').ioredis
+  readonly perilune: typeof Perilune.perilune
+  readonly text: typeof Perilune.text
+  readonly ioredis: typeof IoredisDriver.ioredis
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

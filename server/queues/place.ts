@@ -18,7 +18,7 @@ export function placeOf(name: string): Place {
   return { tenant: { scope: name.slice(0, slash), origin: '' }, queue: name.slice(slash + 1) }
 }
 
-/** Another queue of the same project, asked for by nobody: what is posted to it, its last client sees too. */
+/** Another queue of the same project. Nobody posts there, or the last client would not see it without `echo`. */
 export function besides({ tenant }: Place, queue: string): Place {
   return { tenant: { ...tenant, origin: '' }, queue }
 }

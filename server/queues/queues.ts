@@ -1,24 +1,33 @@
-// A queue is a feed, and an entry in the registry of its project.
+// A queue is a feed, and an entry in the registry of its project; its subscribers hear of what is posted.
 
 import { type Appended, type Claim, type ClaimOptions, type Feed, type FeedOptions, jsonText } from 'perilune'
 import type { NewMessage, Perilune } from 'perilune'
-import type { Limits } from '../limits.ts'
+import type { Webhooks } from '../subscriptions/webhooks.ts'
 import type { QueueTerms } from '../zaqar/metadata.ts'
 import { DeadLetters } from './dead-letters.ts'
-import { feedName, type Place } from './place.ts'
-import { Registry } from './registry.ts'
+import { besides, feedName, type Place } from './place.ts'
+import type { Registry } from './registry.ts'
 
 type DeadLetterTerms = QueueTerms['deadLetters']
 
+export interface QueuesParts {
+  readonly perilune: Perilune
+  readonly registry: Registry
+  readonly webhooks: Webhooks
+  /** Hears of what fails in the background. */
+  readonly onError: (error: unknown) => void
+}
+
 export class Queues {
   readonly registry: Registry
+  readonly webhooks: Webhooks
   readonly #perilune: Perilune
   readonly #deadLetters: DeadLetters
 
-  /** `onError` hears of what fails in the background. */
-  constructor(perilune: Perilune, limits: Limits, onError: (error: unknown) => void) {
+  constructor({ perilune, registry, webhooks, onError }: QueuesParts) {
     this.#perilune = perilune
-    this.registry = new Registry(perilune, limits)
+    this.registry = registry
+    this.webhooks = webhooks
     this.#deadLetters = new DeadLetters(onError)
   }
 
@@ -26,11 +35,20 @@ export class Queues {
     return this.#perilune.feed(feedName(place), feedOptions(place, deadLetters))
   }
 
-  /** Appends messages. Registers the queue if it is not, or if it was deleted since this process looked. */
+  /** Registers the queue if it is not. */
+  async ensure(place: Place): Promise<void> {
+    if ((await this.registry.recall(place)) === null) await this.registry.register(place, {})
+  }
+
+  /**
+   * Appends messages and stores their pushes. Registers the queue if it is not, or if it was deleted since
+   * this process looked.
+   */
   async post(place: Place, messages: NewMessage<string>[], isRegistered: boolean): Promise<Appended[]> {
     if (!isRegistered) await this.registry.register(place, {})
     const appended = await this.feed(place).appendMany(messages)
     if (isRegistered && appended.some(({ began }) => began)) await this.registry.register(place, {})
+    await this.webhooks.announce(place, messages, appended)
     return appended
   }
 
@@ -43,8 +61,7 @@ export class Queues {
     const feed = this.feed(place, deadLetters)
     const claim = await feed.claim(options)
     if (deadLetters !== null) {
-      // Of nobody, or the claimer would not see them without `echo`.
-      const target = { tenant: { ...place.tenant, origin: '' }, queue: deadLetters.queue }
+      const target = besides(place, deadLetters.queue)
       this.#deadLetters.move(feed, () => this.#bury(feed, target))
     }
     return claim
@@ -54,6 +71,13 @@ export class Queues {
     // In this order: whoever posts in between registers the queue again.
     await this.registry.remove(place)
     await this.feed(place).clear()
+    await this.webhooks.clear(place)
+  }
+
+  /** Removes what a queue holds, claimed or not; the queue itself stays. */
+  async purge(place: Place, what: { messages: boolean; subscriptions: boolean }): Promise<void> {
+    if (what.messages) await this.feed(place).clear()
+    if (what.subscriptions) await this.webhooks.clear(place)
   }
 
   /** Waits for what runs in the background. */

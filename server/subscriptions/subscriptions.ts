@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Catalog, CatalogEntry, Perilune } from 'perilune'
 import type { Limits } from '../limits.ts'
-import { forbidden } from '../problems.ts'
+import { conflict, forbidden } from '../problems.ts'
 import { feedName, type Place } from '../queues/place.ts'
 import { Recollection } from '../queues/recollection.ts'
 import { ServerClock } from './server-clock.ts'
@@ -68,6 +68,17 @@ export class Subscriptions {
     )
     this.forget(place)
     return changed === null || isOver(changed, nowMs) ? null : changed
+  }
+
+  /** Throws a Problem when another subscription of the queue has this subscriber. */
+  async refuseTaken(place: Place, subscriber: string, id: string): Promise<void> {
+    const nowMs = await this.clock.nowMs()
+    for await (const entry of this.#each(place)) {
+      const isSame = entry.subscription.subscriber === subscriber && entry.id !== id
+      if (isSame && !isOver(entry.subscription, nowMs)) {
+        throw conflict('Another subscription of this queue has this subscriber.')
+      }
+    }
   }
 
   async remove(place: Place, id: string): Promise<void> {

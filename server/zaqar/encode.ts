@@ -10,8 +10,7 @@ export const messagePath = (queue: string, id: string): string => `${queuePath(q
 export const claimPath = (queue: string, token: number): string => `${queuePath(queue)}/claims/${token}`
 
 export function encodeMessage(queue: string, message: Message<string>): string {
-  const href = messagePath(queue, message.id)
-  return `{"id":"${message.id}","href":"${href}",${life(message, lifetimeOf(message))}}`
+  return `{"id":"${message.id}","href":"${hrefOf(queue, message)}",${life(message, lifetimeOf(message))}}`
 }
 
 export function encodeMessages(queue: string, messages: readonly Message<string>[]): string {
@@ -57,10 +56,14 @@ export function encodeStats(queue: string, picture: FeedInspection<string>): str
 
 function encodeEnd(queue: string, message: Message<string>): string {
   const { claimToken, claims, createdAtMs } = message
-  const href = messagePath(queue, message.id) + (claimToken === null ? '' : `?claim_id=${claimToken}`)
   const created = `${new Date(createdAtMs).toISOString().slice(0, 19)}Z`
   const claimId = claimToken === null ? null : `"${claimToken}"`
-  return `{"href":"${href}",${life(message, lifetimeOf(message))},"created":"${created}","claim_id":${claimId},"claim_count":${claims}}`
+  return `{"href":"${hrefOf(queue, message)}",${life(message, lifetimeOf(message))},"created":"${created}","claim_id":${claimId},"claim_count":${claims}}`
+}
+
+/** Clients take the id of the claim that holds a message from here. */
+function hrefOf(queue: string, { id, claimToken }: Message<string>): string {
+  return messagePath(queue, id) + (claimToken === null ? '' : `?claim_id=${claimToken}`)
 }
 
 function claimed(queue: string, claim: Claim<string>, grace?: number): string {

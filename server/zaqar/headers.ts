@@ -29,6 +29,11 @@ export function readTenant(headers: IncomingHttpHeaders, limits: Limits): Tenant
   return { origin, scope: scopeOf(readProject(headers['x-project-id'], limits.maxProjectLength)) }
 }
 
+/** The project as its header has it; to be called where readTenant has been. */
+export function projectOf(headers: IncomingHttpHeaders): string {
+  return String(headers['x-project-id'])
+}
+
 const UUID = /^(?:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
 
 function readClientId(value: string | string[] | undefined): string {

@@ -4,6 +4,7 @@ import type { Limits } from '../limits.ts'
 import { badRequest } from '../problems.ts'
 import { isWhole, type JsonObject, parseObject } from './body.ts'
 import { nestingOf } from './json-slices.ts'
+import { isRetryPolicy, retryPolicyForm } from '../subscriptions/retry-policy.ts'
 import { isQueueName } from './names.ts'
 
 export type Metadata = JsonObject
@@ -28,6 +29,8 @@ export function reservedKeys(limits: Limits): Readonly<Record<string, Reserved>>
     _max_claim_count: orNull(between(0, limits.maxClaimCount), (value) =>
       isWhole(value, 0, limits.maxClaimCount),
     ),
+    // Undefined, for Zaqar does not show it where nobody has set it.
+    _retry_policy: { byDefault: undefined, expected: retryPolicyForm, isValid: isRetryPolicy },
   }
 }
 

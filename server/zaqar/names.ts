@@ -16,6 +16,10 @@ export const ClaimPath: TObject<{ queue: TString; claim: TString }> = Type.Objec
   queue: QueueName,
   claim: Type.String(),
 })
+export const SubscriptionPath: TObject<{ queue: TString; subscription: TString }> = Type.Object({
+  queue: QueueName,
+  subscription: Type.String(),
+})
 
 const queueName = new RegExp(QUEUE_NAME)
 

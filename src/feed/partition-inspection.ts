@@ -50,8 +50,9 @@ export async function inspectPartitions<Body>(set: PartitionSet<Body>): Promise<
 
 function picture<Body>(
   { number }: Partition<Body>,
-  { furthestBehind: _, end: __, codec: ___, oldest, newest, ...counts }: FeedInspection<Body>,
+  inspection: FeedInspection<Body>,
 ): PartitionInspection<Body> {
+  const { furthestBehind: _, end: __, codec: ___, oldest, newest, ...counts } = inspection
   const placed = (message: Message<Body> | null): PartitionedMessage<Body> | null =>
     message === null ? null : inPartition(number, message, null)
   return { ...counts, oldest: placed(oldest), newest: placed(newest) }

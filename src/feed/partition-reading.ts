@@ -3,7 +3,7 @@
 
 import { checkInteger } from '../runtime/arguments.ts'
 import { toMs } from '../runtime/duration.ts'
-import { waitFor, type Attempt } from '../runtime/wait.ts'
+import { type Attempt, waitFor } from '../runtime/wait.ts'
 import { MAX_IDS } from './message.ts'
 import { Lane } from './partition-lane.ts'
 import { joinEntries, parseMarker } from './partition-marker.ts'

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { composeMarker, parseMarker } from './partition-marker.ts'
 import type { PartitionedPage, PartitionedReadOptions } from './partition-reading.ts'
 import type { PartitionSet } from './partition-set.ts'
-import { tailPartitions, type TailedPartitionedMessage } from './partition-tail.ts'
+import { type TailedPartitionedMessage, tailPartitions } from './partition-tail.ts'
 import type { AdvanceOptions, Subscriber, SubscriberOptions } from './subscriber.ts'
 
 /**
@@ -66,7 +66,7 @@ export class PartitionedSubscriber<Body> {
     const wanted = parseMarker('marker', marker, this.#partitions.count)
     const known = this.#known
     const stored = await Promise.all(
-      this.#subscribers.map((subscriber, number) => {
+      this.#subscribers.map(async (subscriber, number) => {
         const to = wanted[number] ?? ''
         return to === known[number] || isNowhere(to) ? to : subscriber.advance(to, { rewind })
       }),

@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: 'eafde542709daad81c3b4250c0f123a15bccf873',
+    sha1: 'd256b79f89e7f88bc7a672dffdd3787a38459fd2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -192,24 +192,28 @@ end
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local place = string.match(raw[1], '^%d+')
+  local place = string.sub(raw[1], 1, -3)
   local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms, extra, body = 0, '', fields[2]
   if fields[1] == 't' then
     ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
   end
-  local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
-  if extra ~= '' then
-    local origin, id = string.match(extra, '^(.*)#(%d+)$')
-    if id then
-      entry.origin = origin
-      entry.id = tonumber(id)
-    end
+  local entry = {
+    place = place,
+    position = position,
+    id = position,
+    ttl_ms = ttl_ms,
+    origin = extra,
+    body = body,
+    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
+    claims = 0,
+  }
+  local mark = extra ~= '' and string.find(extra, '#', 1, true)
+  if mark then
+    entry.origin = string.sub(extra, 1, mark - 1)
+    entry.id = tonumber(string.sub(extra, mark + 1))
   end
-  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  entry.claims = 0
   return entry
 end
 
@@ -484,12 +488,12 @@ return { 'acked', #done, refused }
     [76, 'lua/shared/feed/meta.lua', 1],
     [108, 'lua/shared/feed/save.lua', 1],
     [143, 'lua/shared/feed/entry.lua', 1],
-    [219, 'lua/shared/feed/work.lua', 1],
-    [269, 'lua/shared/feed/remove.lua', 1],
-    [295, 'lua/shared/feed/leases.lua', 1],
-    [311, 'lua/shared/feed/places.lua', 1],
-    [336, 'lua/shared/feed/keep-alive.lua', 1],
-    [372, 'lua/feed/ack.lua', 35],
+    [223, 'lua/shared/feed/work.lua', 1],
+    [273, 'lua/shared/feed/remove.lua', 1],
+    [299, 'lua/shared/feed/leases.lua', 1],
+    [315, 'lua/shared/feed/places.lua', 1],
+    [340, 'lua/shared/feed/keep-alive.lua', 1],
+    [376, 'lua/feed/ack.lua', 35],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -1066,7 +1070,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '6c1901ba2ffea618eacad9af2b7f06d0b55cc972',
+    sha1: 'c9d01f964d03e731d7b9d36ad567738c9827263c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1243,24 +1247,28 @@ end
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local place = string.match(raw[1], '^%d+')
+  local place = string.sub(raw[1], 1, -3)
   local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms, extra, body = 0, '', fields[2]
   if fields[1] == 't' then
     ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
   end
-  local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
-  if extra ~= '' then
-    local origin, id = string.match(extra, '^(.*)#(%d+)$')
-    if id then
-      entry.origin = origin
-      entry.id = tonumber(id)
-    end
+  local entry = {
+    place = place,
+    position = position,
+    id = position,
+    ttl_ms = ttl_ms,
+    origin = extra,
+    body = body,
+    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
+    claims = 0,
+  }
+  local mark = extra ~= '' and string.find(extra, '#', 1, true)
+  if mark then
+    entry.origin = string.sub(extra, 1, mark - 1)
+    entry.id = tonumber(string.sub(extra, mark + 1))
   end
-  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  entry.claims = 0
   return entry
 end
 
@@ -1734,17 +1742,17 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [99, 'lua/shared/feed/meta.lua', 1],
     [131, 'lua/shared/feed/save.lua', 1],
     [166, 'lua/shared/feed/entry.lua', 1],
-    [242, 'lua/shared/feed/add-entry.lua', 1],
-    [250, 'lua/shared/feed/remove.lua', 1],
-    [276, 'lua/shared/feed/expiry.lua', 1],
-    [368, 'lua/shared/feed/park.lua', 1],
-    [386, 'lua/shared/feed/show-due.lua', 1],
-    [387, 'lua/shared/feed/parked.lua', 1],
-    [406, 'lua/shared/feed/show-due.lua', 3],
-    [448, 'lua/shared/feed/once.lua', 1],
-    [471, 'lua/shared/feed/retention.lua', 1],
-    [524, 'lua/shared/feed/keep-alive.lua', 1],
-    [560, 'lua/feed/append.lua', 50],
+    [246, 'lua/shared/feed/add-entry.lua', 1],
+    [254, 'lua/shared/feed/remove.lua', 1],
+    [280, 'lua/shared/feed/expiry.lua', 1],
+    [372, 'lua/shared/feed/park.lua', 1],
+    [390, 'lua/shared/feed/show-due.lua', 1],
+    [391, 'lua/shared/feed/parked.lua', 1],
+    [410, 'lua/shared/feed/show-due.lua', 3],
+    [452, 'lua/shared/feed/once.lua', 1],
+    [475, 'lua/shared/feed/retention.lua', 1],
+    [528, 'lua/shared/feed/keep-alive.lua', 1],
+    [564, 'lua/feed/append.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.messages.length * 5)
@@ -1828,7 +1836,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '3189f043ff12b2acab0333787806c1892d92cfec',
+    sha1: '0e9c42a3233e088f1bf3340f5a4e8933c182cfd9',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2009,24 +2017,28 @@ end
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local place = string.match(raw[1], '^%d+')
+  local place = string.sub(raw[1], 1, -3)
   local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms, extra, body = 0, '', fields[2]
   if fields[1] == 't' then
     ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
   end
-  local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
-  if extra ~= '' then
-    local origin, id = string.match(extra, '^(.*)#(%d+)$')
-    if id then
-      entry.origin = origin
-      entry.id = tonumber(id)
-    end
+  local entry = {
+    place = place,
+    position = position,
+    id = position,
+    ttl_ms = ttl_ms,
+    origin = extra,
+    body = body,
+    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
+    claims = 0,
+  }
+  local mark = extra ~= '' and string.find(extra, '#', 1, true)
+  if mark then
+    entry.origin = string.sub(extra, 1, mark - 1)
+    entry.id = tonumber(string.sub(extra, mark + 1))
   end
-  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  entry.claims = 0
   return entry
 end
 
@@ -2606,23 +2618,23 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [103, 'lua/shared/feed/meta.lua', 1],
     [135, 'lua/shared/feed/save.lua', 1],
     [170, 'lua/shared/feed/entry.lua', 1],
-    [246, 'lua/shared/feed/add-entry.lua', 1],
-    [254, 'lua/shared/feed/work.lua', 1],
-    [304, 'lua/shared/feed/remove.lua', 1],
-    [330, 'lua/shared/feed/expiry.lua', 1],
-    [422, 'lua/shared/feed/show-due.lua', 1],
-    [423, 'lua/shared/feed/parked.lua', 1],
-    [442, 'lua/shared/feed/show-due.lua', 3],
-    [484, 'lua/shared/feed/leases.lua', 1],
-    [500, 'lua/shared/feed/claimed-entries.lua', 1],
-    [509, 'lua/shared/feed/lapse.lua', 1],
-    [543, 'lua/shared/feed/free.lua', 1],
-    [596, 'lua/shared/feed/open-claim.lua', 1],
-    [612, 'lua/shared/feed/bury.lua', 1],
-    [625, 'lua/shared/feed/prolong.lua', 1],
-    [645, 'lua/shared/feed/recheck.lua', 1],
-    [655, 'lua/shared/feed/keep-alive.lua', 1],
-    [691, 'lua/feed/claim.lua', 60],
+    [250, 'lua/shared/feed/add-entry.lua', 1],
+    [258, 'lua/shared/feed/work.lua', 1],
+    [308, 'lua/shared/feed/remove.lua', 1],
+    [334, 'lua/shared/feed/expiry.lua', 1],
+    [426, 'lua/shared/feed/show-due.lua', 1],
+    [427, 'lua/shared/feed/parked.lua', 1],
+    [446, 'lua/shared/feed/show-due.lua', 3],
+    [488, 'lua/shared/feed/leases.lua', 1],
+    [504, 'lua/shared/feed/claimed-entries.lua', 1],
+    [513, 'lua/shared/feed/lapse.lua', 1],
+    [547, 'lua/shared/feed/free.lua', 1],
+    [600, 'lua/shared/feed/open-claim.lua', 1],
+    [616, 'lua/shared/feed/bury.lua', 1],
+    [629, 'lua/shared/feed/prolong.lua', 1],
+    [649, 'lua/shared/feed/recheck.lua', 1],
+    [659, 'lua/shared/feed/keep-alive.lua', 1],
+    [695, 'lua/feed/claim.lua', 60],
   ],
   encode(args) {
     return [
@@ -2691,7 +2703,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: '1ba0bd63bdccaf9f4fd69a482955006d9a56b428',
+    sha1: 'ca11bbd3da36c966085e74e053ee65edd14450c2',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2757,24 +2769,28 @@ end
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local place = string.match(raw[1], '^%d+')
+  local place = string.sub(raw[1], 1, -3)
   local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms, extra, body = 0, '', fields[2]
   if fields[1] == 't' then
     ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
   end
-  local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
-  if extra ~= '' then
-    local origin, id = string.match(extra, '^(.*)#(%d+)$')
-    if id then
-      entry.origin = origin
-      entry.id = tonumber(id)
-    end
+  local entry = {
+    place = place,
+    position = position,
+    id = position,
+    ttl_ms = ttl_ms,
+    origin = extra,
+    body = body,
+    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
+    claims = 0,
+  }
+  local mark = extra ~= '' and string.find(extra, '#', 1, true)
+  if mark then
+    entry.origin = string.sub(extra, 1, mark - 1)
+    entry.id = tonumber(string.sub(extra, mark + 1))
   end
-  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  entry.claims = 0
   return entry
 end
 
@@ -2929,10 +2945,10 @@ return {
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
     [55, 'lua/shared/feed/entry.lua', 1],
-    [131, 'lua/shared/feed/work.lua', 1],
-    [181, 'lua/shared/feed/leases.lua', 1],
-    [197, 'lua/shared/feed/claimed-entries.lua', 1],
-    [206, 'lua/feed/claimed.lua', 23],
+    [135, 'lua/shared/feed/work.lua', 1],
+    [185, 'lua/shared/feed/leases.lua', 1],
+    [201, 'lua/shared/feed/claimed-entries.lua', 1],
+    [210, 'lua/feed/claimed.lua', 23],
   ],
   encode(args) {
     return [
@@ -3547,7 +3563,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: 'b69e07d85f42c2b15af880d676fd05ed083035cf',
+    sha1: 'f2b34d51aa9dc3b627100b160b0a81caaa00a149',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3614,24 +3630,28 @@ end
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local place = string.match(raw[1], '^%d+')
+  local place = string.sub(raw[1], 1, -3)
   local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms, extra, body = 0, '', fields[2]
   if fields[1] == 't' then
     ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
   end
-  local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
-  if extra ~= '' then
-    local origin, id = string.match(extra, '^(.*)#(%d+)$')
-    if id then
-      entry.origin = origin
-      entry.id = tonumber(id)
-    end
+  local entry = {
+    place = place,
+    position = position,
+    id = position,
+    ttl_ms = ttl_ms,
+    origin = extra,
+    body = body,
+    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
+    claims = 0,
+  }
+  local mark = extra ~= '' and string.find(extra, '#', 1, true)
+  if mark then
+    entry.origin = string.sub(extra, 1, mark - 1)
+    entry.id = tonumber(string.sub(extra, mark + 1))
   end
-  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  entry.claims = 0
   return entry
 end
 
@@ -3853,12 +3873,12 @@ return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/feed/meta.lua', 1],
     [56, 'lua/shared/feed/entry.lua', 1],
-    [132, 'lua/shared/feed/work.lua', 1],
-    [182, 'lua/shared/feed/parked.lua', 1],
-    [201, 'lua/shared/feed/leases.lua', 1],
-    [217, 'lua/shared/feed/held.lua', 1],
-    [248, 'lua/shared/feed/places.lua', 1],
-    [273, 'lua/feed/get.lua', 26],
+    [136, 'lua/shared/feed/work.lua', 1],
+    [186, 'lua/shared/feed/parked.lua', 1],
+    [205, 'lua/shared/feed/leases.lua', 1],
+    [221, 'lua/shared/feed/held.lua', 1],
+    [252, 'lua/shared/feed/places.lua', 1],
+    [277, 'lua/feed/get.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -3920,7 +3940,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: '6ce32875037ada6e763a56acf7ca6fcb2c2f6d61',
+    sha1: '7f6261b8f01fc5002a00a832ad32fc7a2ef8113c',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3991,24 +4011,28 @@ end
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local place = string.match(raw[1], '^%d+')
+  local place = string.sub(raw[1], 1, -3)
   local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms, extra, body = 0, '', fields[2]
   if fields[1] == 't' then
     ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
   end
-  local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
-  if extra ~= '' then
-    local origin, id = string.match(extra, '^(.*)#(%d+)$')
-    if id then
-      entry.origin = origin
-      entry.id = tonumber(id)
-    end
+  local entry = {
+    place = place,
+    position = position,
+    id = position,
+    ttl_ms = ttl_ms,
+    origin = extra,
+    body = body,
+    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
+    claims = 0,
+  }
+  local mark = extra ~= '' and string.find(extra, '#', 1, true)
+  if mark then
+    entry.origin = string.sub(extra, 1, mark - 1)
+    entry.id = tonumber(string.sub(extra, mark + 1))
   end
-  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  entry.claims = 0
   return entry
 end
 
@@ -4193,10 +4217,10 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/feed/meta.lua', 1],
     [60, 'lua/shared/feed/entry.lua', 1],
-    [136, 'lua/shared/feed/work.lua', 1],
-    [186, 'lua/shared/feed/leases.lua', 1],
-    [202, 'lua/shared/feed/due.lua', 1],
-    [209, 'lua/feed/inspect.lua', 28],
+    [140, 'lua/shared/feed/work.lua', 1],
+    [190, 'lua/shared/feed/leases.lua', 1],
+    [206, 'lua/shared/feed/due.lua', 1],
+    [213, 'lua/feed/inspect.lua', 28],
   ],
   encode(args) {
     return [
@@ -4274,7 +4298,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: 'd29a1d6525bf6936c458a816a39f629391ff9755',
+    sha1: '393f79a7e2d8015a9d480957c3bfe7c6387fb03c',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4355,24 +4379,28 @@ end
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local place = string.match(raw[1], '^%d+')
+  local place = string.sub(raw[1], 1, -3)
   local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms, extra, body = 0, '', fields[2]
   if fields[1] == 't' then
     ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
   end
-  local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
-  if extra ~= '' then
-    local origin, id = string.match(extra, '^(.*)#(%d+)$')
-    if id then
-      entry.origin = origin
-      entry.id = tonumber(id)
-    end
+  local entry = {
+    place = place,
+    position = position,
+    id = position,
+    ttl_ms = ttl_ms,
+    origin = extra,
+    body = body,
+    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
+    claims = 0,
+  }
+  local mark = extra ~= '' and string.find(extra, '#', 1, true)
+  if mark then
+    entry.origin = string.sub(extra, 1, mark - 1)
+    entry.id = tonumber(string.sub(extra, mark + 1))
   end
-  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  entry.claims = 0
   return entry
 end
 
@@ -4699,14 +4727,14 @@ return {
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/feed/meta.lua', 1],
     [70, 'lua/shared/feed/entry.lua', 1],
-    [146, 'lua/shared/feed/work.lua', 1],
-    [196, 'lua/shared/feed/parked.lua', 1],
-    [215, 'lua/shared/feed/leases.lua', 1],
-    [231, 'lua/shared/feed/marker.lua', 1],
-    [253, 'lua/shared/feed/start.lua', 1],
-    [278, 'lua/shared/feed/held.lua', 1],
-    [309, 'lua/shared/feed/reading.lua', 1],
-    [368, 'lua/feed/read.lua', 38],
+    [150, 'lua/shared/feed/work.lua', 1],
+    [200, 'lua/shared/feed/parked.lua', 1],
+    [219, 'lua/shared/feed/leases.lua', 1],
+    [235, 'lua/shared/feed/marker.lua', 1],
+    [257, 'lua/shared/feed/start.lua', 1],
+    [282, 'lua/shared/feed/held.lua', 1],
+    [313, 'lua/shared/feed/reading.lua', 1],
+    [372, 'lua/feed/read.lua', 38],
   ],
   encode(args) {
     return [
@@ -5108,7 +5136,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: 'f521340818176bfb22354d585b67fd9faf8dd2de',
+    sha1: '3cd522e513a6fd17b30fcd3f32a001bd397528f0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5261,24 +5289,28 @@ end
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local place = string.match(raw[1], '^%d+')
+  local place = string.sub(raw[1], 1, -3)
   local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms, extra, body = 0, '', fields[2]
   if fields[1] == 't' then
     ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
   end
-  local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
-  if extra ~= '' then
-    local origin, id = string.match(extra, '^(.*)#(%d+)$')
-    if id then
-      entry.origin = origin
-      entry.id = tonumber(id)
-    end
+  local entry = {
+    place = place,
+    position = position,
+    id = position,
+    ttl_ms = ttl_ms,
+    origin = extra,
+    body = body,
+    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
+    claims = 0,
+  }
+  local mark = extra ~= '' and string.find(extra, '#', 1, true)
+  if mark then
+    entry.origin = string.sub(extra, 1, mark - 1)
+    entry.id = tonumber(string.sub(extra, mark + 1))
   end
-  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  entry.claims = 0
   return entry
 end
 
@@ -5538,12 +5570,12 @@ return { 'removed', count, held }
     [75, 'lua/shared/feed/meta.lua', 1],
     [107, 'lua/shared/feed/save.lua', 1],
     [142, 'lua/shared/feed/entry.lua', 1],
-    [218, 'lua/shared/feed/work.lua', 1],
-    [268, 'lua/shared/feed/remove.lua', 1],
-    [294, 'lua/shared/feed/leases.lua', 1],
-    [310, 'lua/shared/feed/places.lua', 1],
-    [335, 'lua/shared/feed/keep-alive.lua', 1],
-    [371, 'lua/feed/remove.lua', 34],
+    [222, 'lua/shared/feed/work.lua', 1],
+    [272, 'lua/shared/feed/remove.lua', 1],
+    [298, 'lua/shared/feed/leases.lua', 1],
+    [314, 'lua/shared/feed/places.lua', 1],
+    [339, 'lua/shared/feed/keep-alive.lua', 1],
+    [375, 'lua/feed/remove.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -5590,7 +5622,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '6fc3bda734bb786d181fbec8d7a990f95f2ae019',
+    sha1: '81f3e5d5de4c4111ae458f837985b4b7a2ec7d56',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5712,24 +5744,28 @@ end
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local place = string.match(raw[1], '^%d+')
+  local place = string.sub(raw[1], 1, -3)
   local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms, extra, body = 0, '', fields[2]
   if fields[1] == 't' then
     ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
   end
-  local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
-  if extra ~= '' then
-    local origin, id = string.match(extra, '^(.*)#(%d+)$')
-    if id then
-      entry.origin = origin
-      entry.id = tonumber(id)
-    end
+  local entry = {
+    place = place,
+    position = position,
+    id = position,
+    ttl_ms = ttl_ms,
+    origin = extra,
+    body = body,
+    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
+    claims = 0,
+  }
+  local mark = extra ~= '' and string.find(extra, '#', 1, true)
+  if mark then
+    entry.origin = string.sub(extra, 1, mark - 1)
+    entry.id = tonumber(string.sub(extra, mark + 1))
   end
-  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  entry.claims = 0
   return entry
 end
 
@@ -6140,18 +6176,18 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [44, 'lua/shared/feed/meta.lua', 1],
     [76, 'lua/shared/feed/save.lua', 1],
     [111, 'lua/shared/feed/entry.lua', 1],
-    [187, 'lua/shared/feed/add-entry.lua', 1],
-    [195, 'lua/shared/feed/work.lua', 1],
-    [245, 'lua/shared/feed/remove.lua', 1],
-    [271, 'lua/shared/feed/expiry.lua', 1],
-    [363, 'lua/shared/feed/show-due.lua', 1],
-    [364, 'lua/shared/feed/parked.lua', 1],
-    [383, 'lua/shared/feed/show-due.lua', 3],
-    [425, 'lua/shared/feed/leases.lua', 1],
-    [441, 'lua/shared/feed/lapse.lua', 1],
-    [475, 'lua/shared/feed/keep-alive.lua', 1],
-    [511, 'lua/shared/feed/due.lua', 1],
-    [518, 'lua/feed/settle.lua', 36],
+    [191, 'lua/shared/feed/add-entry.lua', 1],
+    [199, 'lua/shared/feed/work.lua', 1],
+    [249, 'lua/shared/feed/remove.lua', 1],
+    [275, 'lua/shared/feed/expiry.lua', 1],
+    [367, 'lua/shared/feed/show-due.lua', 1],
+    [368, 'lua/shared/feed/parked.lua', 1],
+    [387, 'lua/shared/feed/show-due.lua', 3],
+    [429, 'lua/shared/feed/leases.lua', 1],
+    [445, 'lua/shared/feed/lapse.lua', 1],
+    [479, 'lua/shared/feed/keep-alive.lua', 1],
+    [515, 'lua/shared/feed/due.lua', 1],
+    [522, 'lua/feed/settle.lua', 36],
   ],
   encode(args) {
     return [

@@ -80,3 +80,17 @@ test('a subscription that fails is tried again by the next who waits', async () 
 
   expect(attempts).toBe(2)
 })
+
+test('who listens on several channels is woken by any of them, and leaves all of them', async () => {
+  const { wakes, listeners } = setup()
+  const watch = await wakes.watch(['a', 'b', 'c'])
+
+  for (const listener of listeners) {
+    const sleeping = watch.sleep(LONG)
+    listener.onMessage('appended')
+    await sleeping
+  }
+  watch.close()
+
+  expect(listeners).toHaveLength(3)
+})

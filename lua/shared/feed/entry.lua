@@ -7,24 +7,28 @@
 
 -- expires_at_ms is 0 when the message stays.
 local function parse_entry(raw)
-  local place = string.match(raw[1], '^%d+')
+  local place = string.sub(raw[1], 1, -3)
   local position = tonumber(place)
   local fields = raw[2]
   local ttl_ms, extra, body = 0, '', fields[2]
   if fields[1] == 't' then
     ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
   end
-  local entry =
-    { place = place, position = position, id = position, ttl_ms = ttl_ms, origin = extra, body = body }
-  if extra ~= '' then
-    local origin, id = string.match(extra, '^(.*)#(%d+)$')
-    if id then
-      entry.origin = origin
-      entry.id = tonumber(id)
-    end
+  local entry = {
+    place = place,
+    position = position,
+    id = position,
+    ttl_ms = ttl_ms,
+    origin = extra,
+    body = body,
+    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
+    claims = 0,
+  }
+  local mark = extra ~= '' and string.find(extra, '#', 1, true)
+  if mark then
+    entry.origin = string.sub(extra, 1, mark - 1)
+    entry.id = tonumber(string.sub(extra, mark + 1))
   end
-  entry.expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  entry.claims = 0
   return entry
 end
 

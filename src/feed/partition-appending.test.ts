@@ -1,0 +1,68 @@
+import { InvalidArgumentError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { bodies } from '../../test/feed-fixture.ts'
+import { numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
+import { partitionOf } from './partition-hash.ts'
+
+describe('appending', () => {
+  test('messages of one key keep their order among concurrent writers', async () => {
+    const { redis, name, feed } = setup<[string, number]>()
+    const writers = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(async (key) => {
+      const own = redis.partitionedFeed<[string, number]>(name, { partitions: 4 })
+      for (const n of numbers(25)) await own.append([key, n], { key })
+    })
+    await Promise.all(writers)
+
+    const { messages } = await readAll(feed, 7)
+
+    expect(messages).toHaveLength(200)
+    for (const key of 'abcdefgh') {
+      const own = messages.filter(({ body }) => body[0] === key)
+      expect(own.map(({ body }) => body[1])).toEqual(numbers(25))
+      expect(new Set(own.map(({ partition }) => partition))).toEqual(new Set([partitionOf(key, 4)]))
+    }
+  })
+
+  test('without a key the partitions take turns', async () => {
+    const { feed } = setup<number>()
+
+    const appended = []
+    for (const n of numbers(8)) appended.push(await feed.append(n))
+
+    const first = appended.slice(0, 4).map(({ partition }) => partition)
+    expect([...first].sort()).toEqual([0, 1, 2, 3])
+    expect(appended.slice(4).map(({ partition }) => partition)).toEqual(first)
+  })
+
+  test('an idempotency key appends once, with a key and without', async () => {
+    const { feed } = setup<string>()
+
+    const once = await feed.append('x', { idempotencyKey: 'order 1' })
+    const twice = await feed.append('x', { idempotencyKey: 'order 1' })
+    await feed.append('y', { key: 'k', idempotencyKey: 'order 2' })
+    const again = await feed.append('y', { key: 'k', idempotencyKey: 'order 2' })
+
+    expect(twice).toEqual({ ...once, duplicate: true })
+    expect(again.duplicate).toBe(true)
+    expect((await feed.inspect()).total).toBe(2)
+  })
+
+  test('the results of appendMany are in the order of the messages', async () => {
+    const { feed } = setup<number>()
+
+    const appended = await feed.appendMany(numbers(50).map((body) => ({ body, key: `${body % 13}` })))
+
+    const found = await feed.get(appended.map(({ id }) => id))
+    expect(bodies(found)).toEqual(numbers(50))
+    expect(found.map(({ partition }) => partition)).toEqual(appended.map(({ partition }) => partition))
+  })
+
+  test('a list with one wrong message appends nothing to any partition', async () => {
+    const { feed } = setup<number>()
+    const wrong = { body: 2, key: 'b', delay: 'soon' as '1s' }
+
+    await expect(feed.appendMany([{ body: 1, key: 'a' }, wrong])).rejects.toThrow(InvalidArgumentError)
+
+    expect((await feed.inspect()).total).toBe(0)
+  })
+})

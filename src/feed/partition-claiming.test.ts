@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { InvalidArgumentError, LeaseLostError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { bodies } from '../../test/feed-fixture.ts'
+import { keysFor, numbers, setup } from '../../test/partitioned-fixture.ts'
+
+describe('claiming', () => {
+  test('the partitions take turns, and a claim is of one of them', async () => {
+    const { feed } = setup<number>()
+    const keys = keysFor(4)
+    await feed.appendMany(numbers(40).map((body) => ({ body, key: keys[body % 4] ?? '' })))
+
+    const claims = []
+    for (let n = 0; n < 4; n++) claims.push(await feed.claim({ limit: 5 }))
+
+    expect(claims.map((claim) => claim?.partition).sort()).toEqual([0, 1, 2, 3])
+    for (const claim of claims) {
+      expect(claim?.messages).toHaveLength(5)
+      expect(new Set(claim?.messages.map(({ partition }) => partition))).toEqual(new Set([claim?.partition]))
+    }
+  })
+
+  test('messages are acked and given back by their ids; those of another partition are refused', async () => {
+    const { feed } = setup<string>()
+    await feed.appendMany([
+      { body: 'a', key: 'k' },
+      { body: 'b', key: 'k' },
+    ])
+    const claim = await feed.claim()
+    const [a, b] = claim?.messages ?? []
+
+    expect(await claim?.ack([a?.id ?? ''])).toEqual([])
+    expect(await claim?.ack([a?.id ?? ''])).toEqual([{ id: a?.id, reason: 'absent' }])
+    await expect(claim?.ack([`${((claim?.partition ?? 0) + 1) % 4}.12`])).rejects.toThrow(
+      InvalidArgumentError,
+    )
+    expect((await feed.remove([b?.id ?? ''])).held).toEqual([b?.id])
+    const found = await feed.findClaim(claim?.partition ?? 0, claim?.token ?? 0)
+    expect(bodies(found?.messages ?? [])).toEqual(['b'])
+    await claim?.release()
+    await expect(found?.extend('10s')).rejects.toThrow(LeaseLostError)
+
+    expect(bodies(await feed.take())).toEqual(['b'])
+    expect(await feed.claim()).toBeNull()
+  })
+
+  test.each([0, 1, 2, 3])('a waiting worker is woken by partition %i', async (partition) => {
+    const { feed } = setup<string>()
+
+    const waiting = feed.claim({ wait: '20s' })
+    await sleep(150)
+    await feed.append('work', { key: keysFor(4)[partition] ?? '' })
+
+    expect((await waiting)?.messages).toMatchObject([{ body: 'work', partition }])
+  })
+
+  test('a waiting worker gets what a dead one held as soon as its lease is over', async () => {
+    const { feed } = setup<string>()
+    await feed.append('work')
+    await feed.claim({ lease: '300ms' })
+
+    expect(bodies((await feed.claim({ wait: '20s' }))?.messages ?? [])).toEqual(['work'])
+  })
+
+  test('messages claimed in vain become dead letters of the whole feed', async () => {
+    const { feed } = setup<number>({ maxClaims: 1 })
+    const appended = await feed.appendMany(numbers(12).map((body) => ({ body, key: `${body}` })))
+    for (;;) {
+      const claim = await feed.claim({ limit: 100 })
+      if (claim === null) break
+      await claim.release()
+    }
+
+    const letters = await feed.deadLetters.read({ limit: 100 })
+
+    expect(letters.messages.map(({ id }) => id).sort()).toEqual(appended.map(({ id }) => id).sort())
+    expect(await feed.inspect()).toMatchObject({ total: 0, deadLetters: 12 })
+  })
+})
+
+describe('subscribers', () => {
+  test('a stored position is found again, only moves forward, and can be forgotten', async () => {
+    const { redis, name, feed } = setup<number>()
+    for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
+    const ada = feed.subscriber('ada')
+
+    for await (const { body, marker } of ada.read()) {
+      await ada.advance(marker)
+      if (body === 11) break
+    }
+    const early = (await feed.read({ limit: 3 })).next
+
+    const again = redis.partitionedFeed<number>(name, { partitions: 4 }).subscriber('ada')
+    expect(bodies((await again.page()).messages)).toEqual(numbers(20).slice(12))
+    const stored = await again.marker()
+    expect(await feed.subscriber('ada').advance(early)).toBe(stored)
+    expect(await again.advance(early, { rewind: true })).toBe(early)
+    expect(bodies((await again.page()).messages)).toEqual(numbers(20).slice(3))
+    expect(await again.forget()).toBe(true)
+    expect(await again.advance(stored)).toBeNull()
+    expect(await again.forget()).toBe(false)
+  })
+
+  test('a subscriber may begin at the end', async () => {
+    const { feed } = setup<number>()
+    await feed.append(0)
+    const ada = feed.subscriber('ada', { from: 'end' })
+    await ada.marker()
+
+    await feed.append(1)
+
+    expect(bodies((await ada.page()).messages)).toEqual([1])
+    expect((await feed.inspect()).subscribers).toBe(1)
+  })
+})
+
+test('inspect sums up, and shows each partition', async () => {
+  const { feed } = setup<number>()
+  await feed.appendMany(numbers(20).map((body) => ({ body, key: `${body}` })))
+  await feed.append(20, { delay: '1h' })
+  const claim = await feed.claim({ limit: 3 })
+
+  const { partitions, ...sums } = await feed.inspect()
+
+  expect(sums).toMatchObject({
+    exists: true,
+    total: 21,
+    claimed: claim?.messages.length,
+    delayed: 1,
+    claims: 1,
+  })
+  expect(sums.free + sums.claimed + sums.delayed).toBe(21)
+  expect(partitions.map(({ total }) => total).reduce((a, b) => a + b)).toBe(21)
+  expect(partitions[claim?.partition ?? 0]?.oldest).toMatchObject({ claimToken: claim?.token })
+  expect((await feed.read({ after: sums.end })).messages).toEqual([])
+})

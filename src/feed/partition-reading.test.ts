@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { bodies } from '../../test/feed-fixture.ts'
+import { keysFor, numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
+
+describe('reading', () => {
+  test.each([1, 2, 3, 7, 20, 100, 1000])(
+    'pages of %i give every message once, oldest first',
+    async (limit) => {
+      const { feed } = setup<number>()
+      for (const n of numbers(60)) await feed.append(n, { key: `${n % 11}` })
+
+      const { messages, pages } = await readAll(feed, limit)
+
+      expect(bodies(messages)).toEqual(numbers(60))
+      expect(pages).toBeLessThanOrEqual(Math.ceil(60 / limit) + 1)
+    },
+  )
+
+  test('a page is full when one partition has all the messages', async () => {
+    const { feed } = setup<number>()
+    await feed.appendMany(numbers(100).map((body) => ({ body, key: 'hot' })))
+
+    const page = await feed.read({ limit: 60 })
+
+    expect(bodies(page.messages)).toEqual(numbers(60))
+    expect(page.more).toBe(true)
+  })
+
+  test('the marker of any message leads on to those behind it', async () => {
+    const { feed } = setup<number>()
+    for (const n of numbers(30)) await feed.append(n, { key: `${n % 7}` })
+    const { messages } = await feed.read({ limit: 30 })
+
+    for (const { body, marker } of messages) {
+      const rest = await feed.read({ after: marker ?? '', limit: 100 })
+      expect(bodies(rest.messages)).toEqual(numbers(30).slice(body + 1))
+    }
+  })
+
+  test('what comes between two pages is met, whichever partition it comes to', async () => {
+    const { feed } = setup<number>()
+    const keys = keysFor(4)
+    const met: number[] = []
+    let after = (await feed.read({ after: 'end' })).next
+    for (const n of numbers(40)) {
+      await feed.append(n, { key: keys[(n * 7) % 4] ?? '' })
+      if (n % 3 === 0) continue
+      const page = await feed.read({ after, limit: 2 })
+      met.push(...bodies(page.messages))
+      after = page.next
+    }
+
+    met.push(...bodies((await feed.read({ after, limit: 100 })).messages))
+
+    expect(met.sort((a, b) => a - b)).toEqual(numbers(40))
+  })
+
+  test('a gap is told once, with the partition that has it', async () => {
+    const { feed } = setup<number>({ keep: 2 })
+    const keys = keysFor(4)
+    await feed.append(0, { key: keys[1] ?? '' })
+    await feed.append(0, { key: keys[2] ?? '' })
+    const { next } = await feed.read()
+    await feed.append(1, { key: keys[2] ?? '' })
+    for (const n of numbers(10)) await feed.append(10 + n, { key: keys[1] ?? '' })
+
+    const page = await feed.read({ after: next, limit: 1 })
+    const rest = await feed.read({ after: page.next })
+
+    expect(page).toMatchObject({ gap: true, gaps: [1], reset: false, resets: [] })
+    expect(bodies(page.messages)).toEqual([1])
+    expect(rest).toMatchObject({ gap: false, reset: false, more: false })
+    expect(bodies(rest.messages).at(-1)).toBe(19)
+  })
+
+  test('a feed that was cleared and begun anew is told as a reset, once', async () => {
+    const { feed } = setup<number>()
+    await feed.appendMany(numbers(20).map((body) => ({ body, key: `${body}` })))
+    const { next } = await feed.read({ limit: 100 })
+    await feed.clear()
+    await feed.appendMany(numbers(20).map((body) => ({ body: body + 100, key: `${body}` })))
+
+    const page = await feed.read({ after: next, limit: 3 })
+    const rest = await feed.read({ after: page.next, limit: 100 })
+
+    expect(page).toMatchObject({ reset: true, gap: false, resets: [0, 1, 2, 3] })
+    expect(rest).toMatchObject({ reset: false, gap: false })
+    expect(bodies([...page.messages, ...rest.messages]).sort()).toEqual(numbers(20).map((n) => n + 100))
+  })
+
+  test.each([0, 1, 2, 3])('a waiting reader is woken by partition %i', async (partition) => {
+    const { feed } = setup<string>()
+    const { next } = await feed.read()
+
+    const waiting = feed.read({ after: next, wait: '20s' })
+    await sleep(150)
+    await feed.append('now', { key: keysFor(4)[partition] ?? '' })
+
+    expect((await waiting).messages).toMatchObject([{ body: 'now', partition }])
+  })
+
+  test('a delayed message wakes a reader when its time has come', async () => {
+    const { feed } = setup<string>()
+    await feed.append('late', { delay: '300ms' })
+
+    expect(bodies((await feed.read({ wait: '20s' })).messages)).toEqual(['late'])
+  })
+
+  test('an empty page comes when the wait is over, and an abort ends it', async () => {
+    const { feed } = setup<string>()
+    const stop = new AbortController()
+
+    expect(await feed.read({ wait: '50ms' })).toMatchObject({ messages: [], more: false })
+    const waiting = feed.read({ wait: '20s', signal: stop.signal })
+    setTimeout(() => stop.abort(new Error('enough')), 50)
+
+    await expect(waiting).rejects.toThrow('enough')
+  })
+
+  test('a reader does not see what its own origin appended, and moves over it', async () => {
+    const { redis, name, feed } = setup<number>({ origin: 'me' })
+    await feed.appendMany(numbers(50).map((body) => ({ body, key: `${body}` })))
+    await redis.partitionedFeed<number>(name, { partitions: 4, origin: 'you' }).append(50)
+
+    const page = await feed.read({ echo: false })
+    const rest = await feed.read({ after: page.next })
+
+    expect(bodies(page.messages)).toEqual([50])
+    expect(rest.messages).toEqual([])
+  })
+
+  test('a follower meets every message, and learns which partition lost some', async () => {
+    const { feed } = setup<number>({ keep: 2 })
+    const keys = keysFor(4)
+    await feed.append(-1, { key: keys[0] ?? '' })
+    const { next } = await feed.read()
+    await feed.append(0, { key: keys[3] ?? '' })
+    for (const n of numbers(5)) await feed.append(n + 1, { key: keys[0] ?? '' })
+
+    const met: [number, string | null][] = []
+    for await (const { body, lostBefore } of feed.tail({ after: next })) {
+      met.push([body, lostBefore])
+      if (body === 5) break
+    }
+
+    expect(met).toEqual([
+      [0, null],
+      [4, 'gap'],
+      [5, null],
+    ])
+  })
+})

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cluster } from 'ioredis'
+import { InvalidArgumentError, perilune } from 'perilune'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { clusters } from '../../test/drivers/clients.ts'
+import { bodies } from '../../test/feed-fixture.ts'
+import { keysFor, keysOf, numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
+import { slotOf } from '../drivers/slot.ts'
+import { partitionOf } from './partition-hash.ts'
+
+describe('partitions', () => {
+  test('a key belongs to the same partition in every language', () => {
+    expect(partitionOf('123456789', 65_536)).toBe(0x31c3)
+    expect(partitionOf('', 16)).toBe(0)
+    expect(partitionOf('{a}b', 65_536)).not.toBe(partitionOf('a', 65_536))
+    for (const key of ['room 7', 'é', '日本語', '🌙', '\n'])
+      expect(partitionOf(key, 16_384)).toBe(slotOf(key))
+    expect(() => partitionOf('\ud800', 16)).toThrow(InvalidArgumentError)
+  })
+
+  test('a partition shares no key with a feed whose name looks like one', async () => {
+    const { redis, name, feed } = setup<string>({ partitions: 1 })
+    await feed.append('in the partition')
+
+    expect((await redis.feed(`${name}:0`).inspect()).exists).toBe(false)
+    expect((await redis.feed(name).inspect()).exists).toBe(false)
+  })
+
+  test('clear leaves no key', async () => {
+    const there = setup<number>({ maxClaims: 1 })
+    const { feed } = there
+    await feed.appendMany(numbers(40).map((body) => ({ body, key: `${body}`, idempotencyKey: `${body}` })))
+    await feed.append(40, { delay: '1h' })
+    await feed.subscriber('ada').marker()
+    for (let n = 0; n < 4; n++) await (await feed.claim())?.release()
+    await feed.claim()
+    expect((await keysOf(there)).length).toBeGreaterThan(8)
+
+    expect(await feed.clear()).toBe(true)
+
+    expect(await keysOf(there)).toEqual([])
+    expect(await feed.clear()).toBe(false)
+  })
+})
+
+describe('the number of partitions', () => {
+  test('whoever thinks of another number is refused, wherever the messages lie', async () => {
+    const { redis, name, feed } = setup<string>({ partitions: 16 })
+    await feed.append('far away', { key: keysFor(16)[12] ?? '' })
+    const wrong = redis.partitionedFeed<string>(name, { partitions: 8 })
+    const refusal = /16 partitions/
+
+    await expect(wrong.append('lost?', { key: keysFor(8)[3] ?? '' })).rejects.toThrow(refusal)
+    await expect(wrong.appendMany([{ body: 'lost?' }])).rejects.toThrow(refusal)
+    await expect(wrong.read()).rejects.toThrow(refusal)
+    await expect(wrong.claim()).rejects.toThrow(refusal)
+    await expect(wrong.subscriber('ada').marker()).rejects.toThrow(refusal)
+    await expect(wrong.deadLetters.read()).rejects.toThrow(refusal)
+    await expect(wrong.deadLetters.claim()).rejects.toThrow(refusal)
+    await expect(wrong.inspect()).rejects.toThrow(refusal)
+    await expect(wrong.clear()).rejects.toThrow(refusal)
+    expect(bodies((await feed.read()).messages)).toEqual(['far away'])
+  })
+
+  test('the number stays known when every message has expired', async () => {
+    const there = setup<string>({ partitions: 4 })
+    await there.feed.append('short', { expireAfter: '10ms', key: keysFor(4)[2] ?? '' })
+    await there.feed.append('short', { expireAfter: '10ms', key: keysFor(4)[0] ?? '' })
+    const first = `partition-test:{feed:${there.name}:0}:meta`
+
+    expect(await there.client.pttl(first)).toBe(-1)
+    await expect(there.redis.partitionedFeed(there.name, { partitions: 2 }).read()).rejects.toThrow(
+      InvalidArgumentError,
+    )
+  })
+
+  test('a writer that did not see the feed being begun anew is refused, and hides no message', async () => {
+    const there = setup<string>({ partitions: 16 })
+    const { redis, name, feed } = there
+    await feed.append('before', { key: 'any' })
+    await redis.partitionedFeed(name, { partitions: 16 }).clear()
+    const anew = redis.partitionedFeed<string>(name, { partitions: 8 })
+    await anew.append('anew')
+
+    const late = feed.append('late', { key: keysFor(16)[12] ?? '' })
+
+    await expect(late).rejects.toThrow(/8 partitions/)
+    expect((await keysOf(there)).filter((key) => key.includes(':12}'))).toEqual([])
+    expect(bodies((await anew.read()).messages)).toEqual(['anew'])
+  })
+
+  test('a marker of a feed in another number of partitions is refused', async () => {
+    const { redis, feed } = setup<string>({ partitions: 4 })
+    const other = await redis.partitionedFeed(randomUUID(), { partitions: 5 }).read()
+
+    await expect(feed.read({ after: other.next })).rejects.toThrow(
+      'after is of a feed in 5 partitions, not in 4',
+    )
+  })
+
+  test.each([
+    '',
+    'p',
+    'p4',
+    '0-0',
+    'p4.0-0',
+    'p4.0-0.0-0.0-0.0-00',
+    'p4.0-0.0-0.0-0.0-zzzzzzzzzzz',
+    'p4.0-0.0-0.0-0.0-0 ',
+  ])('the forged marker %j is refused', async (after) => {
+    const { feed } = setup<string>({ partitions: 4 })
+
+    await expect(feed.read({ after })).rejects.toMatchObject({
+      name: 'InvalidArgumentError',
+      argument: 'after',
+    })
+  })
+})
+
+test.each(Object.entries(clusters))(
+  'with %s, partitions lie on different nodes and work as one feed',
+  async (_, open) => {
+    const { driver, close } = await open(inject('clusterPorts'))
+    const redis = perilune(driver, { namespace: 'partition-test', deadline: '10s' })
+    onTestFinished(async () => {
+      await redis.close()
+      await close()
+    })
+    const name = randomUUID()
+    const feed = redis.partitionedFeed<number>(name)
+    await feed.appendMany(numbers(100).map((body) => ({ body, key: `${body}` })))
+
+    expect(await nodesOf(name)).toBeGreaterThan(1)
+    const { messages } = await readAll(feed, 13)
+    expect(bodies(messages).sort((a, b) => a - b)).toEqual(numbers(100))
+    let { next } = await feed.read({ after: 'end' })
+    for (const key of keysFor(16).slice(0, 4)) {
+      const waiting = feed.read({ after: next, wait: '20s' })
+      await sleep(200)
+      await feed.append(-1, { key })
+      const woken = await waiting
+      expect(bodies(woken.messages)).toEqual([-1])
+      next = woken.next
+    }
+    let taken = 0
+    for (let some = await feed.take({ limit: 50 }); some.length > 0; some = await feed.take({ limit: 50 })) {
+      taken += some.length
+    }
+    expect(taken).toBe(104)
+    expect(await feed.clear()).toBe(true)
+    expect(await nodesOf(name)).toBe(0)
+  },
+)
+
+/** How many nodes hold keys of the feed. */
+async function nodesOf(name: string): Promise<number> {
+  const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
+  try {
+    await cluster.call('PING')
+    const found = await Promise.all(
+      cluster.nodes('master').map((node) => node.keys(`partition-test:{feed:${name}*`)),
+    )
+    return found.filter((keys) => keys.length > 0).length
+  } finally {
+    cluster.disconnect()
+  }
+}
