@@ -4,25 +4,26 @@
 
 import { Redis } from 'ioredis'
 import { Generator } from './feed-http/generator.ts'
-import { type Kind, type Measured, measureRound, type Round, summarize } from './feed-http/measure.ts'
-import { bulkPost, claims, pages, posts } from './feed-http/requests.ts'
+import { KINDS, type Kind, QUICK_KINDS } from './feed-http/kinds.ts'
+import { type Measured, measureRound, type Round, summarize } from './feed-http/measure.ts'
 import { givenTarget, startService, type Target } from './feed-http/target.ts'
 import type { Bench, Goal } from './harness/bench.ts'
-import { cpuOf } from './harness/server-time.ts'
 
 const ROUNDS = 5
 const QUICK_ROUNDS = 1
-const PER_CLAIM = 20
+const QUICK_MS = 500
+
+type Results = ReadonlyMap<string, Measured>
 
 export async function run(bench: Bench): Promise<void> {
   const redis = new Redis(bench.port)
   const generator = new Generator()
   const ours = await startService(bench.port)
-  const other = givenTarget(process.env)
   try {
-    const measured = await measureAll(bench, generator, ours, redis)
-    judge(bench, measured)
-    if (other !== null) compare(bench, measured, await measureAll(bench, generator, other, null))
+    const results = await measureAll(bench, generator, ours, redis)
+    judge(bench, results)
+    const other = givenTarget(process.env)
+    if (other !== null) compare(bench, results, await measureAll(bench, generator, other, null))
   } finally {
     generator.close()
     await ours.close()
@@ -36,19 +37,65 @@ async function measureAll(
   generator: Generator,
   target: Target,
   redis: Redis | null,
-): Promise<Map<string, Measured>> {
-  const kinds = kindsOf(bench.quick)
+): Promise<Results> {
+  const kinds = bench.quick ? QUICK_KINDS : KINDS
+  const limitMs = bench.quick ? QUICK_MS : Infinity
+  const redisPid = redis === null ? null : bench.pid
   const rounds = new Map<string, Round[]>(kinds.map(({ name }) => [name, []]))
-  const count = bench.quick ? QUICK_ROUNDS : ROUNDS
-  for (let round = 0; round <= count; round++) {
+  for (let round = 0; round <= (bench.quick ? QUICK_ROUNDS : ROUNDS); round++) {
     for (const kind of kinds) {
       await redis?.flushall()
-      if (kind.requests !== POSTS) await fill(generator, target, kind)
-      const result = await measureRound(generator, target, redis && bench.pid, kind, bench.quick ? 1000 : Infinity)
+      await fill(generator, target, kind)
+      const result = await measureRound(generator, { target, redisPid }, { ...kind, limitMs })
       if (round > 0) rounds.get(kind.name)?.push(result)
     }
   }
-  const measured = new Map([...rounds].map(([name, results]) => [name, summarize(name, results)]))
-  bench.report(`${target.name}: requests over HTTP`, [...measured.values()])
-  return measured
+  const results = new Map([...rounds].map(([name, all]) => [name, summarize(name, all)]))
+  bench.report(`${target.name}: requests over HTTP`, [...results.values()])
+  return results
+}
+
+/** Posts what the kind reads or claims. */
+async function fill(generator: Generator, { host, port }: Target, { before }: Kind): Promise<void> {
+  if (before.count === 0) return
+  const { errors } = await generator.run({ host, port, connections: 1, limitMs: Infinity, ...before })
+  if (errors > 0) throw new Error(`${errors} of the posts before the measurement failed`)
+}
+
+function judge(bench: Bench, results: Results): void {
+  const hold = (target: string, column: keyof Measured, names: readonly string[], goal: Goal): void => {
+    const found = names.filter((name) => results.has(name))
+    bench.judge(
+      target,
+      Object.fromEntries(found.map((name) => [name, Number(results.get(name)?.[column])])),
+      goal,
+    )
+  }
+  const busy = ['post, 16 connections', 'post, 64 connections']
+  const pages = ['page of 20, 16 connections', 'page of 20, 64 connections']
+  hold('posts a second', 'requestsPerSecond', busy, { atLeast: 20_000 })
+  hold('service CPU a post, µs', 'serviceUs', busy, { atMost: 45 })
+  hold('service CPU a page of 20, µs', 'serviceUs', pages, { atMost: 110 })
+  hold('Redis CPU a post, µs', 'redisUs', busy.slice(1), { atMost: 9.8 })
+  hold('Redis CPU a page of 20, µs', 'redisUs', pages.slice(1), { atMost: 41 })
+  hold('errors', 'errors', [...results.keys()], { atMost: 0 })
+  const crowd = 'post, 3000 connections'
+  const { p99Ms = Number.NaN, meanMs = Number.NaN } = results.get(crowd) ?? {}
+  bench.judge('3,000 clients: p99 against mean', { [crowd]: p99Ms / meanMs }, { atMost: 4 })
+}
+
+/** `theirs`: of the server that `ZAQAR_URL` names. */
+function compare(bench: Bench, ours: Results, theirs: Results): void {
+  const ratios = (name: string, of: (mine: Measured, other: Measured) => number): Record<string, number> =>
+    Object.fromEntries(
+      [...ours].flatMap(([kind, mine]) => {
+        const other = theirs.get(kind)
+        return other !== undefined && kind.startsWith(name) ? [[kind, of(mine, other)]] : []
+      }),
+    )
+  const rate = ratios('post', (mine, other) => mine.requestsPerSecond / other.requestsPerSecond)
+  const cpu = (mine: Measured, other: Measured): number => other.serviceUs / mine.serviceUs
+  bench.judge('posts a second against the other server', rate, { atLeast: 8 })
+  bench.judge('service CPU a post, how much less', ratios('post', cpu), { atLeast: 14 })
+  bench.judge('service CPU a page, how much less', ratios('page', cpu), { atLeast: 20 })
 }

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Job, Load } from './load.ts'
+import { type Job, type Load, OPEN } from './job.ts'
 
 /** The process that makes the load. */
 export class Generator {
@@ -14,21 +13,21 @@ export class Generator {
     })
   }
 
-  /** Rejects when the process ends before the job. */
-  async run(job: Job): Promise<Load> {
-    const abort = new AbortController()
-    const { signal } = abort
-    const ended = once(this.#process, 'exit', { signal }).then(([code]) => {
-      throw new Error(`the load generator ended with code ${String(code)}`)
+  /** Calls `onOpen` when the load begins. Rejects when the process ends before the job. */
+  run(job: Job, onOpen: () => void = () => {}): Promise<Load> {
+    return new Promise((resolve, reject) => {
+      const child = this.#process
+      const onExit = (code: number | null): void => {
+        reject(new Error(`the load generator ended with code ${String(code)}`))
+      }
+      const onMessage = (message: Load | typeof OPEN): void => {
+        if (message === OPEN) return onOpen()
+        child.off('message', onMessage).off('exit', onExit)
+        resolve(message)
+      }
+      child.on('message', onMessage).on('exit', onExit)
+      child.send(job)
     })
-    this.#process.send(job)
-    try {
-      const [load] = await Promise.race([once(this.#process, 'message', { signal }), ended])
-      return load as Load
-    } finally {
-      ended.catch(() => {})
-      abort.abort()
-    }
   }
 
   close(): void {

@@ -4,14 +4,13 @@ import type { Row } from '../harness/print.ts'
 import { cpuOf } from '../harness/server-time.ts'
 import { deviation, largest, mean, median, percentile } from '../harness/statistics.ts'
 import type { Generator } from './generator.ts'
+import type { Work } from './job.ts'
 import type { Target } from './target.ts'
 
-export interface Kind {
-  readonly name: string
-  readonly requests: readonly string[]
-  readonly connections: number
-  /** Requests of a round, all connections together. */
-  readonly count: number
+export interface Measuring {
+  readonly target: Target
+  /** Of the Redis below the target; null for one that was not started here. */
+  readonly redisPid: number | null
 }
 
 export interface Measured extends Row {
@@ -33,19 +32,21 @@ export interface Round {
   readonly clientUs: number
 }
 
-/** `redisPid`: of the Redis below the target; unknown for one that was not started here. */
 export async function measureRound(
   generator: Generator,
-  target: Target,
-  redisPid: number | null,
-  { requests, connections, count }: Kind,
-  limitMs: number,
+  { target, redisPid }: Measuring,
+  work: Work,
 ): Promise<Round> {
-  const { host, port } = target
-  const redisUs = (): number => (redisPid === null ? Number.NaN : cpuOf(redisPid))
-  const before = [target.cpuUs(), redisUs()] as const
-  const load = await generator.run({ host, port, connections, requests, count, limitMs })
-  const after = [target.cpuUs(), redisUs()] as const
+  const cpuUs = (): [service: number, redis: number] => [
+    target.cpuUs(),
+    redisPid === null ? Number.NaN : cpuOf(redisPid),
+  ]
+  let before = cpuUs()
+  const load = await generator.run(
+    { host: target.host, port: target.port, ...work },
+    () => (before = cpuUs()),
+  )
+  const after = cpuUs()
   const done = load.latenciesMs.length
   return {
     latenciesMs: load.latenciesMs,

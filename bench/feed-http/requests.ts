@@ -1,6 +1,7 @@
 // Requests as they go over the wire.
 
-const CLIENT = 'Client-ID: 3381af92-2b9e-11e3-b191-71861300734c\r\nX-Project-ID: bench\r\nAccept: application/json\r\n'
+const CLIENT =
+  'Client-ID: 3381af92-2b9e-11e3-b191-71861300734c\r\nX-Project-ID: bench\r\nAccept: application/json\r\n'
 const MESSAGES = '/v2/queues/bench/messages'
 
 /** The whole body of a post of one message has 64 to 256 bytes, in even steps. */

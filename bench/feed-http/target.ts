@@ -43,14 +43,15 @@ export function givenTarget({ ZAQAR_URL, ZAQAR_PIDS }: NodeJS.ProcessEnv): Targe
   if (!ZAQAR_URL) return null
   const { hostname, port, host } = new URL(ZAQAR_URL)
   const pids = (ZAQAR_PIDS ?? '').split(',').filter(Boolean).map(Number)
-  const cpuUs = (): number => (pids.length === 0 ? Number.NaN : pids.reduce((sum, pid) => sum + cpuOf(pid), 0))
+  const cpuUs = (): number =>
+    pids.length === 0 ? Number.NaN : pids.reduce((sum, pid) => sum + cpuOf(pid), 0)
   return { name: host, host: hostname, port: Number(port || 80), cpuUs, close: async () => {} }
 }
 
 async function untilItAnswers({ host, port }: Target, service: ChildProcess): Promise<void> {
   for (;;) {
     if (service.exitCode !== null) throw new Error(`the service ended with code ${service.exitCode}`)
-    const answer = await fetch(`http://${host}:${port}/health/ready`).catch(() => null)
+    const answer = await fetch(`http://${host}:${port}/readyz`).catch(() => null)
     if (answer?.ok) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

@@ -45,7 +45,10 @@ function byProducers(tables: readonly Table[]): Line[] {
 }
 
 function bySize({ variant, ...sizes }: Row): Line {
-  return { name: variant, points: Object.entries(sizes).map(([size, us]) => [Number.parseInt(size), Number(us)]) }
+  return {
+    name: variant,
+    points: Object.entries(sizes).map(([size, us]) => [Number.parseInt(size), Number(us)]),
+  }
 }
 
 function byObservers(rows: readonly Row[]): Line[] {

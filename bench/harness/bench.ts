@@ -46,16 +46,17 @@ const QUICK_MS = 1000
 
 export class Bench {
   readonly port: number
+  /** Of the server. */
+  readonly pid: number
   /** True when it matters only that the bench runs: about a second a row, small data. */
   readonly quick: boolean
-  readonly #pid: number
   readonly #client: Redis
   readonly #print: Print
 
   /** `client` measures; the bench opens others for what is measured. */
   constructor(server: { port: number; pid: number }, client: Redis, print: Print, quick: boolean) {
     this.port = server.port
-    this.#pid = server.pid
+    this.pid = server.pid
     this.#client = client
     this.#print = print
     this.quick = quick
@@ -106,7 +107,7 @@ export class Bench {
     const results: Round[][] = variants.map(() => [])
     for (let round = 0; round <= count; round++) {
       for (const [at, variant] of variants.entries()) {
-        const result = await runRound(toSteps(variant), terms, this.#client, this.#pid)
+        const result = await runRound(toSteps(variant), terms, this.#client, this.pid)
         if (round > 0) results[at]?.push(result)
       }
     }

@@ -8,7 +8,7 @@ import { encodeInspection } from '../v1/encode.ts'
 import { Feeds } from '../v1/feeds.ts'
 import { takeJsonOnly } from '../v1/json-body.ts'
 import type { FeedLimits } from '../v1/limits.ts'
-import { describeRoutes } from '../v1/openapi.ts'
+import { describeRoutes, serveDescription } from '../v1/openapi.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import { compileSchema } from '../v1/validation.ts'
 import { Waits } from '../v1/waits.ts'
@@ -28,6 +28,7 @@ export async function v1Feeds(app: App, perilune: Perilune, limits: FeedLimits):
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
   await describeRoutes(app)
   refuseOtherMethods(app)
+  serveDescription(app)
   wholeFeeds(app, feeds)
   appendMessages(app, feeds, limits)
   feedMessages(app, feeds, waits)

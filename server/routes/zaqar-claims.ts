@@ -48,15 +48,17 @@ function keepClaims(app: App, queues: Queues, limits: Limits): void {
   app.patch(url, options, async ({ tenant, params, body }, reply) => {
     const { queue, claim: id } = params
     const { lease, grace } = toLease(readClaimTerms(textOfBody(body), limits))
-    const claim = await findClaim(queues, { tenant, queue }, id)
-    const extended = claim !== null && (await unlessLost(claim.extend(lease, { grace })))
-    if (!extended) throw unknownClaim(id)
+    const token = tokenOf(id)
+    const feed = queues.feed({ tenant, queue })
+    const isExtended = token !== null && (await unlessLost(feed.extend(token, lease, { grace })))
+    if (!isExtended) throw unknownClaim(id)
     return reply.code(204).send()
   })
 
   app.delete(url, options, async ({ tenant, params }, reply) => {
-    const claim = await findClaim(queues, { tenant, queue: params.queue }, params.claim)
-    if (claim !== null) await unlessLost(claim.release())
+    const token = tokenOf(params.claim)
+    const feed = queues.feed({ tenant, queue: params.queue })
+    if (token !== null) await unlessLost(feed.release(token))
     return reply.code(204).send()
   })
 }
@@ -67,7 +69,7 @@ async function findClaim(queues: Queues, place: Place, id: string): Promise<Clai
 }
 
 /** Resolves to false when the claim has ended in the meantime. */
-async function unlessLost(work: Promise<void>): Promise<boolean> {
+async function unlessLost(work: Promise<unknown>): Promise<boolean> {
   try {
     await work
     return true

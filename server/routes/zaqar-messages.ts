@@ -134,10 +134,8 @@ async function removeClaimed(feed: Feed<string>, id: string, claimId: string): P
 }
 
 async function ackClaimed(feed: Feed<string>, id: string, token: number): Promise<string | undefined> {
-  const claim = await feed.findClaim(token)
-  if (claim === null) return 'lost'
   try {
-    const [refused] = await claim.ack([id])
+    const [refused] = await feed.ack(token, [id])
     return refused?.reason
   } catch (error) {
     if (error instanceof LeaseLostError) return 'lost'

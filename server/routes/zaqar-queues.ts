@@ -8,11 +8,13 @@ import { encodeStats, queuePath } from '../zaqar/encode.ts'
 import { readMetadata, withDefaults } from '../zaqar/metadata.ts'
 import { applyPatch, PATCH_TYPE, readPatch } from '../zaqar/metadata-patch.ts'
 import { isQueueName, QueuePath } from '../zaqar/names.ts'
+import { readPurge } from '../zaqar/purge.ts'
 import { countOf, flagOf, nextQuery, queryOf, textOf } from '../zaqar/query.ts'
 
 export function zaqarQueues(app: App, queues: Queues, limits: Limits): void {
   listQueues(app, queues, limits)
   changeQueues(app, queues, limits)
+  purgeQueues(app, queues, limits)
 
   app.get('/queues/:queue', { schema: { params: QueuePath } }, async ({ tenant, params }) => {
     const metadata = await queues.registry.read({ tenant, queue: params.queue })
@@ -79,6 +81,14 @@ function changeQueues(app: App, queues: Queues, limits: Limits): void {
 
   app.delete('/queues/:queue', options, async ({ tenant, params }, reply) => {
     await queues.delete({ tenant, queue: params.queue })
+    return reply.code(204).send()
+  })
+}
+
+function purgeQueues(app: App, queues: Queues, limits: Limits): void {
+  const options = { schema: { params: QueuePath }, bodyLimit: limits.maxOtherBody }
+  app.post('/queues/:queue/purge', options, async ({ tenant, params, body }, reply) => {
+    await queues.purge({ tenant, queue: params.queue }, readPurge(textOfBody(body)))
     return reply.code(204).send()
   })
 }

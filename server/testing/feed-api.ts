@@ -2,6 +2,7 @@
 
 import type { TSchema } from '@fastify/type-provider-typebox'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Compile } from 'typebox/compile'
 import { type Answer, type CallOptions, startApp, type TestApp, type TestAppOptions } from './test-app.ts'
 
@@ -26,6 +27,8 @@ export interface FeedApi extends TestApp {
   newFeed(): string
   /** Appends messages with these bodies; their ids and markers. */
   append(feed: string, ...bodies: unknown[]): Promise<{ id: string; marker: string }[]>
+  /** Resolves once somebody waits for the feed, or once nobody does. */
+  whenWaiting(feed: string, expected?: boolean): Promise<void>
 }
 
 export async function startFeedApi(redisPort: number, options: TestAppOptions = {}): Promise<FeedApi> {
@@ -44,6 +47,10 @@ export async function startFeedApi(redisPort: number, options: TestAppOptions = 
     append: async (feed, ...bodies) => {
       const messages = bodies.map((body) => ({ body }))
       return (await call('POST', `${feed}/messages`, { body: { messages } })).json.messages
+    },
+    async whenWaiting(feed, expected = true) {
+      const pattern = `*${feed.split('/').at(-1)}*`
+      while ((await app.client.pubsub('CHANNELS', pattern)).length > 0 !== expected) await sleep(5)
     },
   }
 }

@@ -23,10 +23,14 @@ const TENANT = {
   description: `The tenant, whose feeds no other tenant sees; default \`${DEFAULT_TENANT}\`.`,
 }
 
-/** Describes every route that is registered after it, and serves the description at `openapi.json`. */
+/** Describes every route that is registered after it. */
 export async function describeRoutes(app: App): Promise<void> {
   const openapi = { openapi: '3.1.0', info: INFO }
   await app.register(swagger, { openapi, hideUntagged: true, transform: addTenant })
+}
+
+/** Serves the description at `openapi.json`. */
+export function serveDescription(app: App): void {
   app.get('/openapi.json', async () => app.swagger())
 }
 

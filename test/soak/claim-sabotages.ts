@@ -57,7 +57,7 @@ function retoken(lines: readonly Line[], { answer }: Asked, token: number): Line
   return lines.map((line) => {
     const isIt =
       line === answer || (line.kind === 'call' && line.by === answer.by && line.token === answer.token)
-    return isIt ? ({ ...line, token } as Line) : line
+    return isIt ? { ...line, token } : line
   })
 }
 

@@ -133,7 +133,7 @@ class Soak {
   #start(at: number, name: string, people: People): SoakProcess {
     const { placeOf, forMs, seed, kind = 'perilune' } = this.#options
     const client = at % 2 === 0 ? 'ioredis' : 'node-redis'
-    const salt = [...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % 100_000
+    const salt = Buffer.from(name).reduce((sum, byte) => (sum * 31 + byte) % 100_000, 7)
     const common = {
       name,
       client,

@@ -6,8 +6,8 @@ import type { Rule } from './fault.ts'
 
 export interface ScriptSabotage {
   readonly what: string
-  /** The script: `feed/append`. */
-  readonly script: string
+  /** The scripts that have the rule, each once. */
+  readonly scripts: RegExp
   readonly rule: string
   readonly instead: string
 }
@@ -16,42 +16,42 @@ export interface ScriptSabotage {
 export const scriptSabotages: readonly (ScriptSabotage & { found: Rule })[] = [
   {
     what: 'an append that is sent twice appends twice',
-    script: 'feed/append',
+    scripts: /^feed\/append/,
     rule: 'if remembered then',
     instead: 'if false then',
     found: 'twice',
   },
   {
     what: 'a page leads its reader a little further than it showed',
-    script: 'feed/read',
+    scripts: /^feed\/read$/,
     rule: 'return math.max(position, feed.last), shown, false',
     instead: 'return math.max(position, feed.last) + (shown > 0 and 300 or 0), shown, false',
     found: 'missed',
   },
   {
     what: 'claims lapse before their lease is over',
-    script: 'feed/claim',
+    scripts: /^feed\/claim$/,
     rule: 'lapse_claims(leases, claimed, returned, work, now_ms, 1000)',
     instead: 'lapse_claims(leases, claimed, returned, work, now_ms + 80, 1000)',
     found: 'overlap',
   },
   {
     what: 'claims of the same moment share their token',
-    script: 'feed/claim',
+    scripts: /^feed\/claim$/,
     rule: 'feed.token = math.max(feed.token + 1, now_us)',
     instead: 'feed.token = now_us - now_us % 100000',
     found: 'token',
   },
   {
     what: 'an ack is accepted whoever holds the message',
-    script: 'feed/ack',
+    scripts: /^feed\/ack$/,
     rule: 'if not is_live(leases, token, now_ms) then',
     instead: 'if false then',
     found: 'stale',
   },
   {
     what: 'what is acked stays in the feed',
-    script: 'feed/ack',
+    scripts: /^feed\/ack$/,
     rule: 'remove_entries(feed, log, claimed, returned, expiry, work, parked, done)',
     instead: "redis.call('ZREM', claimed, done[1].place)",
     found: 'undone',
@@ -77,9 +77,9 @@ export function breakScripts(driver: Driver, sabotage: ScriptSabotage): Driver {
 
 type Script = Parameters<Driver['load']>[0]
 
-function broken(script: Script, { script: name, rule, instead }: ScriptSabotage): Script {
-  if (script.name !== name) return script
-  if (script.source.split(rule).length !== 2) throw new Error(`${name} has not one rule '${rule}'`)
+function broken(script: Script, { scripts, rule, instead }: ScriptSabotage): Script {
+  if (!scripts.test(script.name)) return script
+  if (script.source.split(rule).length !== 2) throw new Error(`${script.name} has not one rule '${rule}'`)
   const source = script.source.replace(rule, () => instead)
   return { ...script, source, sha1: createHash('sha1').update(source).digest('hex') }
 }

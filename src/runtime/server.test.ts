@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { type Driver, type ServerInfo, ServerReplyError } from '../driver.ts'
+import { UnsupportedServerError } from './errors.ts'
+import { checkVersion, Server } from './server.ts'
+
+const redis = (version: string): ServerInfo => ({
+  engine: 'redis',
+  version,
+  cluster: false,
+  shardedChannels: false,
+})
+
+function setup(answers: (ServerInfo | Error)[]): { server: Server; asked: () => number } {
+  let asked = 0
+  const info: Driver['info'] = async () => {
+    const answer = answers[Math.min(asked, answers.length - 1)]
+    asked += 1
+    if (answer === undefined || answer instanceof Error) throw answer ?? new Error('no answer')
+    return answer
+  }
+  return { server: new Server({ info } as Driver), asked: () => asked }
+}
+
+test('many who ask at once share one question', async () => {
+  const { server, asked } = setup([redis('7.0.15')])
+
+  const infos = await Promise.all([server.ask(), server.ask(), server.ask()])
+
+  expect(infos.map(({ version }) => version)).toEqual(['7.0.15', '7.0.15', '7.0.15'])
+  expect(asked()).toBe(1)
+  expect(server.info?.version).toBe('7.0.15')
+})
+
+test('a question that failed is asked again', async () => {
+  const { server } = setup([new Error('no connection'), redis('7.0.15')])
+
+  await expect(server.ask()).rejects.toThrow('no connection')
+  expect(server.info).toBeNull()
+  expect((await server.ask()).version).toBe('7.0.15')
+})
+
+test('where INFO is forbidden the least is assumed', async () => {
+  const { server } = setup([new ServerReplyError('NOPERM this user has no permissions to run INFO')])
+
+  expect(await server.ask()).toEqual({ engine: 'other', version: '', cluster: false, shardedChannels: false })
+})
+
+test.each([
+  ['6.0.16', '6.2.0'],
+  ['5.0.0', '6.2.0'],
+  ['6.2.1', '6.2.2'],
+  ['6.2', '7.0.0'],
+])('a server of version %s is refused where %s is needed', (version, since) => {
+  expect(() => checkVersion(redis(version), since, 'feed')).toThrow(UnsupportedServerError)
+  expect(() => checkVersion(redis(version), since, 'feed')).toThrow(`feed needs Redis ${since}`)
+})
+
+test.each([
+  ['6.2.0', '6.2.0'],
+  ['7.0.15', '6.2.0'],
+  ['10.0.0', '9.9.9'],
+  ['', '6.2.0'],
+])('a server of version "%s" passes where %s is needed', (version, since) => {
+  expect(() => checkVersion(redis(version), since, 'feed')).not.toThrow()
+})
