@@ -10,6 +10,8 @@ export interface AddressRange {
   readonly bits: number
 }
 
+const MAPPED = 0xff_ffn // what an IPv6 address that holds an IPv4 one has before it
+
 const NOT_PUBLIC = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -67,8 +69,6 @@ type Address = Omit<AddressRange, 'bits'>
 function fromV4(text: string): Address {
   return { family: 4, address: text.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n) }
 }
-
-const MAPPED = 0xff_ffn
 
 /** An IPv4 address in an IPv6 one (`::ffff:10.0.0.1`) is the IPv4 address. */
 function fromV6(text: string): Address {

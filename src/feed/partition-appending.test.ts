@@ -30,7 +30,7 @@ describe('appending', () => {
     for (const n of numbers(8)) appended.push(await feed.append(n))
 
     const first = appended.slice(0, 4).map(({ partition }) => partition)
-    expect([...first].sort()).toEqual([0, 1, 2, 3])
+    expect(new Set(first)).toEqual(new Set([0, 1, 2, 3]))
     expect(appended.slice(4).map(({ partition }) => partition)).toEqual(first)
   })
 

@@ -13,7 +13,7 @@ describe('claiming', () => {
     const claims = []
     for (let n = 0; n < 4; n++) claims.push(await feed.claim({ limit: 5 }))
 
-    expect(claims.map((claim) => claim?.partition).sort()).toEqual([0, 1, 2, 3])
+    expect(new Set(claims.map((claim) => claim?.partition))).toEqual(new Set([0, 1, 2, 3]))
     for (const claim of claims) {
       expect(claim?.messages).toHaveLength(5)
       expect(new Set(claim?.messages.map(({ partition }) => partition))).toEqual(new Set([claim?.partition]))
@@ -73,7 +73,8 @@ describe('claiming', () => {
 
     const letters = await feed.deadLetters.read({ limit: 100 })
 
-    expect(letters.messages.map(({ id }) => id).sort()).toEqual(appended.map(({ id }) => id).sort())
+    expect(letters.messages).toHaveLength(12)
+    expect(new Set(letters.messages.map(({ id }) => id))).toEqual(new Set(appended.map(({ id }) => id)))
     expect(await feed.inspect()).toMatchObject({ total: 0, deadLetters: 12 })
   })
 })

@@ -53,7 +53,7 @@ describe('reading', () => {
 
     met.push(...bodies((await feed.read({ after, limit: 100 })).messages))
 
-    expect(met.sort((a, b) => a - b)).toEqual(numbers(40))
+    expect(met.toSorted((a, b) => a - b)).toEqual(numbers(40))
   })
 
   test('a gap is told once, with the partition that has it', async () => {
@@ -86,7 +86,9 @@ describe('reading', () => {
 
     expect(page).toMatchObject({ reset: true, gap: false, resets: [0, 1, 2, 3] })
     expect(rest).toMatchObject({ reset: false, gap: false })
-    expect(bodies([...page.messages, ...rest.messages]).sort()).toEqual(numbers(20).map((n) => n + 100))
+    expect(bodies([...page.messages, ...rest.messages]).toSorted((a, b) => a - b)).toEqual(
+      numbers(20).map((n) => n + 100),
+    )
   })
 
   test.each([0, 1, 2, 3])('a waiting reader is woken by partition %i', async (partition) => {

@@ -133,7 +133,7 @@ test.each(Object.entries(clusters))(
 
     expect(await nodesOf(name)).toBeGreaterThan(1)
     const { messages } = await readAll(feed, 13)
-    expect(bodies(messages).sort((a, b) => a - b)).toEqual(numbers(100))
+    expect(bodies(messages).toSorted((a, b) => a - b)).toEqual(numbers(100))
     let { next } = await feed.read({ after: 'end' })
     for (const key of keysFor(16).slice(0, 4)) {
       const waiting = feed.read({ after: next, wait: '20s' })

@@ -1,0 +1,224 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type Events, openEvents } from '../testing/events.ts'
+import { type FeedApi, startFeedApi } from '../testing/feed-api.ts'
+
+let api: FeedApi
+beforeAll(async () => {
+  api = await startFeedApi(inject('redisPort'))
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+const tail = (feed: string, query = '', headers: Record<string, string> = {}): Promise<Events> =>
+  openEvents(`${api.url}${feed}/tail${query}`, { 'X-Project-ID': 'test', ...headers })
+
+async function bodies(events: Events, count: number): Promise<unknown[]> {
+  const found: unknown[] = []
+  while (found.length < count) found.push(JSON.parse((await events.nextTold())?.data ?? 'null')?.body)
+  return found
+}
+
+test('a tail gives what is there and then what comes, each with its marker as id', async () => {
+  const feed = api.newFeed()
+  const [first] = await api.append(feed, 'old')
+  await using events = await tail(feed)
+
+  const old = await events.nextTold()
+  expect([events.status, events.type]).toEqual([200, 'text/event-stream'])
+  expect([old?.event, old?.id, JSON.parse(old?.data ?? '')]).toEqual([
+    'message',
+    first?.marker,
+    expect.objectContaining({ id: first?.id, marker: first?.marker, body: 'old', claims: 0 }),
+  ])
+  await api.whenWaiting(feed)
+  await api.append(feed, 'new', 'newer')
+  expect(await bodies(events, 2)).toEqual(['new', 'newer'])
+})
+
+test('a reader that comes back with the last id misses nothing, whatever its query says', async () => {
+  const feed = api.newFeed()
+  const [first] = await api.append(feed, 1, 2, 3)
+  await using events = await tail(feed, '?after=end', { 'Last-Event-ID': first?.marker ?? '' })
+  expect(await bodies(events, 2)).toEqual([2, 3])
+})
+
+test('a reader that begins at the end learns at once where it stands', async () => {
+  const feed = api.newFeed()
+  const [first] = await api.append(feed, 'old')
+  const events = await tail(feed, '?after=end')
+  const hello = await events.next()
+  events.close()
+  await api.append(feed, 'while away')
+
+  expect([hello?.event, hello?.id]).toEqual([null, first?.marker])
+  await using again = await tail(feed, '?after=end', { 'Last-Event-ID': hello?.id ?? '' })
+  expect(await bodies(again, 1)).toEqual(['while away'])
+})
+
+test('what is missing is told before the message behind it', async () => {
+  const feed = api.newFeed()
+  const [first] = await api.append(feed, 1, 2)
+  await api.call('POST', `${feed}/messages?keepCount=1`, { body: { body: 3 } })
+  await using gap = await tail(feed, `?after=${first?.marker}`)
+  expect([(await gap.nextTold())?.event, (await gap.nextTold())?.event]).toEqual(['gap', 'message'])
+
+  await api.call('DELETE', feed)
+  await api.append(feed, 'next life')
+  await using reset = await tail(feed, `?after=${first?.marker}`)
+  expect([(await reset.nextTold())?.event, (await reset.nextTold())?.event]).toEqual(['reset', 'message'])
+})
+
+test('a body with line breaks is one line of data, and keeps its numbers', async () => {
+  const feed = api.newFeed()
+  await api.call('POST', `${feed}/messages`, { body: '{"body":{\r\n"n":\n9007199254740993,\r"e":1e400}}' })
+  await using events = await tail(feed)
+  expect((await events.nextTold())?.data).toContain('"body":{  "n": 9007199254740993, "e":1e400}}')
+})
+
+test('a tail hides what it is told to hide', async () => {
+  const feed = api.newFeed()
+  await api.append(feed, 'claimed')
+  await api.call('POST', `${feed}/claims`)
+  await api.call('POST', `${feed}/messages?origin=ada`, { body: { body: 'mine' } })
+  await api.append(feed, 'free')
+  await using events = await tail(feed, '?origin=ada&echo=false&includeClaimed=false')
+  expect(await bodies(events, 1)).toEqual(['free'])
+})
+
+test('a silent tail sends heartbeats that carry the reader over what was hidden', async () => {
+  await using own = await startFeedApi(inject('redisPort'), { feedLimits: { heartbeat: '20ms' } })
+  const feed = own.newFeed()
+  await using events = await openEvents(`${own.url}${feed}/tail?origin=ada&echo=false`)
+  const hello = await events.next()
+  const appended = await own.call('POST', `${feed}/messages?origin=ada`, {
+    body: { body: 'hidden' },
+    headers: { 'X-Project-ID': null },
+  })
+
+  let beat = await events.next()
+  while (beat?.id === hello?.id) beat = await events.next()
+  expect([beat?.event, beat?.id]).toEqual([null, appended.json.messages[0].marker])
+})
+
+test('what is wrong is refused before the stream begins', async () => {
+  const wrong = [
+    ['?after=x', {}, 'after'],
+    ['', { 'Last-Event-ID': 'x' }, 'after'],
+    ['?echo=false', {}, 'origin'],
+    ['?origin=a%20b', {}, 'origin'],
+    ['?limit=5', {}, 'limit'],
+    ['?includeClaimed=1', {}, 'includeClaimed'],
+  ] as const
+  for (const [query, headers, argument] of wrong) {
+    const answer = await api.call('GET', `${api.newFeed()}/tail${query}`, { headers })
+    expect([answer.status, answer.json.argument], query).toEqual([400, argument])
+  }
+})
+
+test('a tail has no HEAD', async () => {
+  expect((await fetch(`${api.url}${api.newFeed()}/tail`, { method: 'HEAD' })).status).toBe(405)
+})
+
+test('200 tails that are opened and dropped leave nobody waiting', async () => {
+  const feed = api.newFeed()
+  const opened = await Promise.all(Array.from({ length: 200 }, () => tail(feed)))
+  for (const events of opened) await events.next()
+  await api.whenWaiting(feed)
+  for (const events of opened) events.close()
+  // The process listens as long as anybody in it waits.
+  await api.whenWaiting(feed, false)
+})
+
+test('200 long polls that are opened and dropped leave nobody waiting', async () => {
+  const feed = api.newFeed()
+  const leaving = new AbortController()
+  const polls = Array.from({ length: 200 }, () =>
+    fetch(`${api.url}${feed}/messages?wait=40s`, {
+      headers: { 'X-Project-ID': 'test' },
+      signal: leaving.signal,
+    }).catch(() => 'left'),
+  )
+  await api.whenWaiting(feed)
+  await sleep(100)
+  leaving.abort()
+  expect(new Set(await Promise.all(polls))).toEqual(new Set(['left']))
+  await api.whenWaiting(feed, false)
+})
+
+test('a wait ends at the longest that the service waits, with what there is', async () => {
+  await using own = await startFeedApi(inject('redisPort'), { feedLimits: { maxWaitMs: 30 } })
+  const feed = own.newFeed()
+  const [last] = await own.append(feed, 'a')
+  const page = await own.call('GET', `${feed}/messages?after=${last?.marker}&wait=1h`)
+  const claim = await own.call('POST', `${own.newFeed()}/claims?wait=1h`)
+  expect([page.status, page.json.next, claim.status]).toEqual([200, last?.marker, 204])
+})
+
+test('closing the service ends tails and waits in good order', async () => {
+  const own = await startFeedApi(inject('redisPort'))
+  const [feed, other] = [own.newFeed(), own.newFeed()]
+  const events = await openEvents(`${own.url}${feed}/tail`)
+  await events.next()
+  await own.whenWaiting(feed)
+  const poll = own.call('GET', `${other}/messages?wait=40s`)
+  const claim = own.call('POST', `${other}/claims?wait=40s`)
+  await own.whenWaiting(other)
+
+  await own[Symbol.asyncDispose]()
+
+  expect(await events.next()).toBeNull()
+  expect([(await poll).status, (await claim).status]).toEqual([200, 204])
+})
+
+test('a reader that does not read is not read for', async () => {
+  const feed = api.newFeed()
+  const size = 1_000_000
+  for (let at = 0; at < 60; at += 3) {
+    await api.append(feed, ...[at, at + 1, at + 2].map((n) => `${n}-`.padEnd(size, 'x')))
+  }
+  const before = await sentByRedis()
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
+  socket.write(`GET ${feed}/tail HTTP/1.1\r\nHost: x\r\nX-Project-ID: test\r\n\r\n`)
+  await once(socket, 'connect')
+  await untilQuiet()
+  const whileStuck = (await sentByRedis()) - before
+
+  const text = await readUntil(socket, '"59-')
+  socket.destroy()
+
+  expect(whileStuck).toBeGreaterThan(size)
+  expect(whileStuck).toBeLessThan(30 * size)
+  expect([...text.matchAll(/"body":"(\d+)-/g)].map(([, n]) => Number(n))).toEqual(
+    Array.from({ length: 60 }, (_, at) => at),
+  )
+})
+
+async function sentByRedis(): Promise<number> {
+  const stats = await api.client.info('commandstats')
+  return Number(/cmdstat_xrange:calls=(\d+)/.exec(stats)?.[1] ?? 0) * 0 + (await netOutput())
+}
+
+async function netOutput(): Promise<number> {
+  return Number(/total_net_output_bytes:(\d+)/.exec(await api.client.info('stats'))?.[1])
+}
+
+/** Resolves once Redis has had next to nothing to send for a while. */
+async function untilQuiet(): Promise<void> {
+  for (let [last, quiet] = [await netOutput(), 0]; quiet < 5; ) {
+    await sleep(50)
+    const now = await netOutput()
+    quiet = now - last < 100_000 ? quiet + 1 : 0
+    last = now
+  }
+}
+
+async function readUntil(socket: Socket, end: string): Promise<string> {
+  let text = ''
+  for await (const chunk of socket) {
+    text += String(chunk)
+    if (text.includes(end, text.length - String(chunk).length - end.length)) return text
+  }
+  return text
+}
