@@ -58,8 +58,14 @@ async function measureAll(
 /** Posts what the kind reads or claims. */
 async function fill(generator: Generator, { host, port }: Target, { before }: Kind): Promise<void> {
   if (before.count === 0) return
-  const { errors } = await generator.run({ host, port, connections: 1, limitMs: Infinity, ...before })
-  if (errors > 0) throw new Error(`${errors} of the posts before the measurement failed`)
+  const { errors, complaint } = await generator.run({
+    host,
+    port,
+    connections: 1,
+    limitMs: Infinity,
+    ...before,
+  })
+  if (errors > 0) throw new Error(`${errors} posts before the measurement failed: ${complaint}`)
 }
 
 function judge(bench: Bench, results: Results): void {

@@ -14,12 +14,18 @@ export class Connection {
   #next: number
   #socket: Socket | undefined
   #received = ''
+  #complaint: string | null = null
   #settle: ((good: boolean) => void) | undefined
 
   /** `at` is its number; connections of different numbers begin with different requests. */
   constructor(target: Target, at: number) {
     this.#target = target
     this.#next = at * 7
+  }
+
+  /** The first answer that was not a 2xx. */
+  get complaint(): string | null {
+    return this.#complaint
   }
 
   open(): Promise<void> {
@@ -54,6 +60,7 @@ export class Connection {
     this.#received = this.#received === '' ? text : this.#received + text
     if (!isWhole(this.#received)) return
     const good = this.#received.startsWith('2', 'HTTP/1.1 '.length)
+    if (!good) this.#complaint ??= this.#received
     this.#received = ''
     this.#answered(good)
   }

@@ -25,6 +25,8 @@ export interface Load {
   readonly seconds: number
   /** Answers that were not 2xx, and connections that broke. */
   readonly errors: number
+  /** One of the answers that were not 2xx. */
+  readonly complaint: string | null
   /** Of this process, for each request. */
   readonly clientCpuUs: number
 }

@@ -29,7 +29,8 @@ async function work(job: Job): Promise<Load> {
   // Later, so that closing does not count as part of the load.
   setTimeout(() => connections.forEach((connection) => connection.close()), SETTLE_MS)
   const clientCpuUs = (user + system) / latenciesMs.length
-  return { latenciesMs: Float64Array.from(latenciesMs), seconds, errors, clientCpuUs }
+  const complaint = connections.find((connection) => connection.complaint !== null)?.complaint ?? null
+  return { latenciesMs: Float64Array.from(latenciesMs), seconds, errors, complaint, clientCpuUs }
 }
 
 const SETTLE_MS = 50

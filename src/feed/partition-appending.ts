@@ -108,7 +108,7 @@ export class PartitionAppender<Body> {
     try {
       await this.#partitions.establish(true)
     } catch (error) {
-      if (error === null) await partition.feed.clear()
+      if (error instanceof InvalidArgumentError) await partition.feed.clear()
       throw error
     }
   }
