@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'perilune'
 import { describe, expect, test } from 'vitest'
-import { bodies } from '../../test/feed-fixture.ts'
+import { bodies, setup as feedSetup } from '../../test/feed-fixture.ts'
 import { numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
 import { partitionOf } from './partition-hash.ts'
 
@@ -64,5 +64,18 @@ describe('appending', () => {
     await expect(feed.appendMany([{ body: 1, key: 'a' }, wrong])).rejects.toThrow(InvalidArgumentError)
 
     expect((await feed.inspect()).total).toBe(0)
+  })
+
+  test('a burst that begins all partitions asks for their number a few times, and then no more', async () => {
+    const { redis, name, calls } = await feedSetup({ clock: 'real' })
+    const feed = redis.partitionedFeed<number>(name, { partitions: 4 })
+    const asked = (): number => calls.filter((call) => call === 'feed/subscribe').length
+
+    await Promise.all(numbers(400).map((n) => feed.append(n, { key: `${n}` })))
+    expect(asked()).toBeLessThanOrEqual(5)
+
+    const before = asked()
+    await Promise.all(numbers(400).map((n) => feed.append(n, { key: `${n}` })))
+    expect(asked()).toBe(before)
   })
 })

@@ -106,7 +106,7 @@ export class PartitionAppender<Body> {
   async #settle(partition: Partition<Body>, appended: readonly Appended[]): Promise<void> {
     if (!appended.some(({ began }) => began)) return
     try {
-      await this.#partitions.establish(true)
+      await this.#partitions.establishAgain()
     } catch (error) {
       if (error instanceof InvalidArgumentError) await partition.feed.clear()
       throw error

@@ -4,6 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { bodies } from '../../test/feed-fixture.ts'
 import { keysFor, numbers, setup } from '../../test/partitioned-fixture.ts'
 
+// Shorter than the time after which a waiter looks by itself.
+const WOKEN = { timeout: 8_000 }
+
 describe('claiming', () => {
   test('the partitions take turns, and a claim is of one of them', async () => {
     const { feed } = setup<number>()
@@ -44,7 +47,7 @@ describe('claiming', () => {
     expect(await feed.claim()).toBeNull()
   })
 
-  test.each([0, 1, 2, 3])('a waiting worker is woken by partition %i', async (partition) => {
+  test.each([0, 1, 2, 3])('a waiting worker is woken by partition %i', WOKEN, async (partition) => {
     const { feed } = setup<string>()
 
     const waiting = feed.claim({ wait: '20s' })
@@ -54,7 +57,7 @@ describe('claiming', () => {
     expect((await waiting)?.messages).toMatchObject([{ body: 'work', partition }])
   })
 
-  test('a waiting worker gets what a dead one held as soon as its lease is over', async () => {
+  test('a waiting worker gets what a dead one held as soon as its lease is over', WOKEN, async () => {
     const { feed } = setup<string>()
     await feed.append('work')
     await feed.claim({ lease: '300ms' })

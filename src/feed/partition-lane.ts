@@ -101,7 +101,7 @@ export class Lane<Body> {
 // Not where the page began: a gap or a reset there has been told, and must not be told again.
 function justBefore<Body>(message: Message<Body>): string {
   const [epoch = '', position = ''] = visibleMarker(message).split('-')
-  return `${epoch}-0`
+  return `${epoch}-${Number(position) - 1}`
 }
 
 function visibleMarker<Body>({ marker }: Message<Body>): string {

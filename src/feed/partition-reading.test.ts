@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { bodies } from '../../test/feed-fixture.ts'
+import { bodies, setup as feedSetup } from '../../test/feed-fixture.ts'
 import { keysFor, numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
+
+// Shorter than the time after which a waiter looks by itself.
+const WOKEN = { timeout: 8_000 }
 
 describe('reading', () => {
   test.each([1, 2, 3, 7, 20, 100, 1000])(
@@ -16,6 +19,18 @@ describe('reading', () => {
       expect(pages).toBeLessThanOrEqual(Math.ceil(60 / limit) + 1)
     },
   )
+
+  test('a page of messages that lie evenly is one script call for each partition', async () => {
+    const { redis, name, calls } = await feedSetup({ clock: 'real' })
+    const feed = redis.partitionedFeed<number>(name, { partitions: 4 })
+    for (const n of numbers(60)) await feed.append(n)
+    calls.length = 0
+
+    const page = await feed.read({ limit: 20 })
+
+    expect(page.messages).toHaveLength(20)
+    expect(calls).toEqual(['feed/read', 'feed/read', 'feed/read', 'feed/read'])
+  })
 
   test('a page is full when one partition has all the messages', async () => {
     const { feed } = setup<number>()
@@ -91,7 +106,7 @@ describe('reading', () => {
     )
   })
 
-  test.each([0, 1, 2, 3])('a waiting reader is woken by partition %i', async (partition) => {
+  test.each([0, 1, 2, 3])('a waiting reader is woken by partition %i', WOKEN, async (partition) => {
     const { feed } = setup<string>()
     const { next } = await feed.read()
 
@@ -102,7 +117,7 @@ describe('reading', () => {
     expect((await waiting).messages).toMatchObject([{ body: 'now', partition }])
   })
 
-  test('a delayed message wakes a reader when its time has come', async () => {
+  test('a delayed message wakes a reader when its time has come', WOKEN, async () => {
     const { feed } = setup<string>()
     await feed.append('late', { delay: '300ms' })
 

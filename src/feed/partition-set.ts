@@ -6,6 +6,7 @@
 //   again whenever an append began a partition; it stays until the feed is cleared. Whoever reads or claims
 //   asks partition 0 too, and is refused if it thinks of another number.
 
+import { setImmediate } from 'node:timers/promises'
 import { forget, get, subscribe } from '../generated/feed.ts'
 import { type Codec, json } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -32,6 +33,7 @@ export class PartitionSet<Body> {
   /** Partition 0, also when these are the partitions of the dead letters. */
   readonly #first: Source<Body>
   #established: Promise<void> | null = null
+  #again: Promise<void> | null = null
 
   /** `beside`: the unit beside each partition's own, such as that of its dead letters. */
   constructor(runtime: Runtime, name: string, count: number, options: FeedOptions<Body>, beside?: 'dead') {
@@ -74,16 +76,19 @@ export class PartitionSet<Body> {
     await unit.run(get, { codec: codec.name, ids: [1] })
   }
 
-  /** As `check`, and makes sure that the number stays known. Asks once, or again when told to. */
-  async establish(again = false): Promise<void> {
-    if (again || this.#established === null) {
-      const establishing = this.#establish()
-      this.#established = establishing
-      establishing.catch(() => {
-        if (this.#established === establishing) this.#established = null
-      })
-    }
-    await this.#established
+  /** As `check`, and makes sure that the number stays known. Asks once. */
+  async establish(): Promise<void> {
+    await (this.#established ?? this.#establish())
+  }
+
+  /** As `establish`, but asks again. All calls of one tick ask together. */
+  async establishAgain(): Promise<void> {
+    this.#again ??= setImmediate().then(() => {
+      // Asked for from here on: too late for this one.
+      this.#again = null
+      return this.#establish()
+    })
+    await this.#again
   }
 
   /** Deletes every partition. Resolves to false when there was nothing. */
@@ -98,8 +103,17 @@ export class PartitionSet<Body> {
     return cleared.includes(true)
   }
 
+  #establish(): Promise<void> {
+    const establishing = this.#ask()
+    this.#established = establishing
+    establishing.catch(() => {
+      if (this.#established === establishing) this.#established = null
+    })
+    return establishing
+  }
+
   // A feed that has had a subscriber does not vanish by itself any more.
-  async #establish(): Promise<void> {
+  async #ask(): Promise<void> {
     const { unit, codec } = this.#first
     await unit.run(subscribe, { codec: codec.name, name: NOBODY, from: 'end', protected: false })
     await unit.run(forget, { name: NOBODY })
