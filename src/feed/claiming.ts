@@ -3,7 +3,7 @@
 import { claim } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
-import { type Attempt, waitFor, type Waiting } from '../runtime/wait.ts'
+import { type Attempt, toWaitMs, waitFor, type Waiting } from '../runtime/wait.ts'
 import { Claim } from './claim.ts'
 import { MAX_IDS, type Source, toMessage } from './message.ts'
 
@@ -23,34 +23,58 @@ export interface DeadLetterOptions {
   deadMs: number
 }
 
-interface Terms extends DeadLetterOptions {
+/** A claim as the script takes it. */
+export interface ClaimTerms extends DeadLetterOptions {
   limit: number
   leaseMs: number
   graceMs: number
 }
 
-/** Claims free messages; null when there are none within `wait`. `onDead` hears of new dead letters. */
-export function claimMessages<Body>(
-  source: Source<Body>,
-  { limit = 10, lease = '30s', grace = '0ms', wait, signal }: ClaimOptions,
+/** Checks the options. Throws InvalidArgumentError. */
+export function toClaimTerms(
+  { limit = 10, lease = '30s', grace = '0ms' }: ClaimOptions,
   dead: DeadLetterOptions,
-): Promise<Claim<Body> | null> {
-  const terms: Terms = {
+): ClaimTerms {
+  return {
     ...dead,
     limit: checkInteger('limit', limit, 1, MAX_IDS),
     leaseMs: toMs('lease', lease, { max: '30d' }),
     graceMs: toMs('grace', grace, { min: '0ms' }),
   }
-  const { unit } = source
+}
+
+/** Checks the options. Throws InvalidArgumentError. */
+export function toDeadLetterOptions(
+  maxClaims: number | undefined,
+  expireAfter: Duration | undefined,
+): DeadLetterOptions {
+  return {
+    maxClaims: checkInteger('maxClaims', maxClaims ?? 0, 0, 1_000_000),
+    deadMs: expireAfter === undefined ? 0 : toMs('deadLettersExpireAfter', expireAfter),
+  }
+}
+
+/** Claims free messages; null when there are none within `wait`. */
+export function claimMessages<Body>(
+  source: Source<Body>,
+  options: ClaimOptions,
+  dead: DeadLetterOptions,
+): Promise<Claim<Body> | null> {
+  const terms = toClaimTerms(options, dead)
+  const { wakes } = source.unit.runtime
   return waitFor(() => claimOnce(source, terms), {
-    wakes: unit.runtime.wakes,
-    channel: unit.channel,
-    waitMs: wait === undefined ? 0 : toMs('wait', wait, { min: '0ms', max: '1h' }),
-    signal,
+    wakes,
+    channel: source.unit.channel,
+    waitMs: toWaitMs(options),
+    signal: options.signal,
   })
 }
 
-async function claimOnce<Body>(source: Source<Body>, terms: Terms): Promise<Attempt<Claim<Body>>> {
+/** One attempt, over dead and expired messages to the first free ones. */
+export async function claimOnce<Body>(
+  source: Source<Body>,
+  terms: ClaimTerms,
+): Promise<Attempt<Claim<Body>>> {
   const { unit, codec } = source
   const askedAt = performance.now()
   const answer = await unit.runOnce(claim, ({ caller, call }) => ({

@@ -26,7 +26,7 @@ import {
   type Refused,
   releaseClaim,
 } from './claim.ts'
-import { type ClaimOptions, claimMessages, type DeadLetterOptions } from './claiming.ts'
+import { type ClaimOptions, claimMessages, type DeadLetterOptions, toDeadLetterOptions } from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import { knownIds, type Message, type Source, toMessages } from './message.ts'
 import { type Page, readPage, type ReadOptions } from './reading.ts'
@@ -106,13 +106,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
       expireMs: options.expireAfter === undefined ? 0 : toMs('expireAfter', options.expireAfter),
       origin: checkOrigin(options.origin ?? ''),
     }
-    this.#dead = {
-      maxClaims: checkInteger('maxClaims', options.maxClaims ?? 0, 0, 1_000_000),
-      deadMs:
-        options.deadLettersExpireAfter === undefined
-          ? 0
-          : toMs('deadLettersExpireAfter', options.deadLettersExpireAfter),
-    }
+    this.#dead = toDeadLetterOptions(options.maxClaims, options.deadLettersExpireAfter)
   }
 
   /** Appends one message. */

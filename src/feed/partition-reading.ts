@@ -2,8 +2,7 @@
 // oldest first. The order within a partition is never changed.
 
 import { checkInteger } from '../runtime/arguments.ts'
-import { toMs } from '../runtime/duration.ts'
-import { type Attempt, waitFor } from '../runtime/wait.ts'
+import { type Attempt, toWaitMs, waitFor } from '../runtime/wait.ts'
 import { MAX_IDS } from './message.ts'
 import { Lane } from './partition-lane.ts'
 import { joinEntries, parseMarker } from './partition-marker.ts'
@@ -37,7 +36,7 @@ export async function readPartitions<Body>(
   options: PartitionedReadOptions,
   origin: string,
 ): Promise<PartitionedPage<Body>> {
-  const { after, limit = 20, echo = true, includeClaimed = true, wait, signal } = options
+  const { after, limit = 20, echo = true, includeClaimed = true } = options
   const most = checkInteger('limit', limit, 1, MAX_IDS)
   const terms = { exceptOrigin: echo ? '' : origin, includeClaimed }
   const markers = after === undefined ? [] : parseMarker('after', after, partitions.count)
@@ -52,8 +51,8 @@ export async function readPartitions<Body>(
   const page = await waitFor(attempt, {
     wakes: partitions.at(0).source.unit.runtime.wakes,
     channel: partitions.channels,
-    waitMs: wait === undefined ? 0 : toMs('wait', wait, { min: '0ms', max: '1h' }),
-    signal,
+    waitMs: toWaitMs(options),
+    signal: options.signal,
   })
   return page ?? toPage(lanes, [])
 }

@@ -2,8 +2,7 @@
 
 import { read, settle } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
-import { toMs } from '../runtime/duration.ts'
-import { type Attempt, waitFor, type Waiting } from '../runtime/wait.ts'
+import { type Attempt, toWaitMs, waitFor, type Waiting } from '../runtime/wait.ts'
 import { checkMarker, MAX_IDS, type Message, type Source, toMessages } from './message.ts'
 
 export interface ReadOptions extends Waiting {
@@ -44,7 +43,7 @@ export async function readPage<Body>(
   options: ReadOptions,
   origin: string,
 ): Promise<Page<Body>> {
-  const { after, limit = 20, echo = true, includeClaimed = true, includeDelayed = false, wait } = options
+  const { after, limit = 20, echo = true, includeClaimed = true, includeDelayed = false } = options
   const terms: Terms = {
     limit: checkInteger('limit', limit, 1, MAX_IDS),
     exceptOrigin: echo ? '' : origin,
@@ -61,7 +60,7 @@ export async function readPage<Body>(
   await waitFor(attempt, {
     wakes: unit.runtime.wakes,
     channel: unit.channel,
-    waitMs: wait === undefined ? 0 : toMs('wait', wait, { min: '0ms', max: '1h' }),
+    waitMs: toWaitMs(options),
     signal: options.signal,
   })
   return page

@@ -1,6 +1,6 @@
 // Tries until there is something, the time is over, or the caller aborts.
 
-import type { Duration } from './duration.ts'
+import { type Duration, toMs } from './duration.ts'
 import type { Watch, Wakes } from './wake.ts'
 
 export interface Waiting {
@@ -8,6 +8,11 @@ export interface Waiting {
   wait?: Duration
   /** Ends the waiting: the promise rejects with the signal's reason. */
   signal?: AbortSignal
+}
+
+/** Milliseconds of `wait`, an hour at most; 0 when there is none. Throws InvalidArgumentError. */
+export function toWaitMs({ wait }: Waiting): number {
+  return wait === undefined ? 0 : toMs('wait', wait, { min: '0ms', max: '1h' })
 }
 
 /** `value` is null when there was nothing; look again after `recheckMs` (0: only when woken). */
