@@ -2,10 +2,10 @@
 // Expectation: over 20,000 posts a second on two cores at 45 µs of the service and 10 µs of Redis each,
 // pages of 20 at 110 and 41 µs, and 3,000 clients served evenly and without an error.
 
-import { Redis } from 'ioredis'
 import { Generator } from './feed-http/generator.ts'
 import { KINDS, type Kind, QUICK_KINDS } from './feed-http/kinds.ts'
-import { type Measured, measureRound, type Round, summarize } from './feed-http/measure.ts'
+import { type Measured, type Measuring, measureRound, type Round, summarize } from './feed-http/measure.ts'
+import { removal } from './feed-http/requests.ts'
 import { givenTarget, startService, type Target } from './feed-http/target.ts'
 import type { Bench, Goal } from './harness/bench.ts'
 
@@ -16,56 +16,44 @@ const QUICK_MS = 500
 type Results = ReadonlyMap<string, Measured>
 
 export async function run(bench: Bench): Promise<void> {
-  const redis = new Redis(bench.port)
   const generator = new Generator()
   const ours = await startService(bench.port)
   try {
-    const results = await measureAll(bench, generator, ours, redis)
+    const results = await measureAll(bench, generator, { target: ours, redisPid: bench.pid })
     judge(bench, results)
     const other = givenTarget(process.env)
-    if (other !== null) compare(bench, results, await measureAll(bench, generator, other, null))
+    if (other === null) return
+    compare(bench, results, await measureAll(bench, generator, { target: other, redisPid: null }))
   } finally {
     generator.close()
     await ours.close()
-    redis.disconnect()
   }
 }
 
-/** `redis`: of the target, emptied before each kind of request; null for one that is not ours. */
-async function measureAll(
-  bench: Bench,
-  generator: Generator,
-  target: Target,
-  redis: Redis | null,
-): Promise<Results> {
+async function measureAll(bench: Bench, generator: Generator, measuring: Measuring): Promise<Results> {
   const kinds = bench.quick ? QUICK_KINDS : KINDS
   const limitMs = bench.quick ? QUICK_MS : Infinity
-  const redisPid = redis === null ? null : bench.pid
   const rounds = new Map<string, Round[]>(kinds.map(({ name }) => [name, []]))
   for (let round = 0; round <= (bench.quick ? QUICK_ROUNDS : ROUNDS); round++) {
     for (const kind of kinds) {
-      await redis?.flushall()
-      await fill(generator, target, kind)
-      const result = await measureRound(generator, { target, redisPid }, { ...kind, limitMs })
+      await prepare(generator, measuring.target, kind)
+      const result = await measureRound(generator, measuring, { ...kind, limitMs })
       if (round > 0) rounds.get(kind.name)?.push(result)
     }
   }
   const results = new Map([...rounds].map(([name, all]) => [name, summarize(name, all)]))
-  bench.report(`${target.name}: requests over HTTP`, [...results.values()])
+  bench.report(`${measuring.target.name}: requests over HTTP`, [...results.values()])
   return results
 }
 
-/** Posts what the kind reads or claims. */
-async function fill(generator: Generator, { host, port }: Target, { before }: Kind): Promise<void> {
-  if (before.count === 0) return
-  const { errors, complaint } = await generator.run({
-    host,
-    port,
-    connections: 1,
-    limitMs: Infinity,
-    ...before,
-  })
-  if (errors > 0) throw new Error(`${errors} posts before the measurement failed: ${complaint}`)
+/** Empties the queue, and posts what the kind reads or claims. */
+async function prepare(generator: Generator, { host, port }: Target, { before }: Kind): Promise<void> {
+  for (const work of [{ requests: [removal()], count: 1 }, before]) {
+    if (work.count === 0) continue
+    const job = { host, port, connections: 1, limitMs: Infinity, ...work }
+    const { errors, complaint } = await generator.run(job)
+    if (errors > 0) throw new Error(`${errors} requests before the measurement failed: ${complaint}`)
+  }
 }
 
 function judge(bench: Bench, results: Results): void {
@@ -86,17 +74,19 @@ function judge(bench: Bench, results: Results): void {
   hold('Redis CPU a page of 20, µs', 'redisUs', pages.slice(1), { atMost: 41 })
   hold('errors', 'errors', [...results.keys()], { atMost: 0 })
   const crowd = 'post, 3000 connections'
-  const { p99Ms = Number.NaN, meanMs = Number.NaN } = results.get(crowd) ?? {}
-  bench.judge('3,000 clients: p99 against mean', { [crowd]: p99Ms / meanMs }, { atMost: 4 })
+  const served = results.get(crowd)
+  if (served === undefined) return
+  bench.judge('3,000 clients: p99 against mean', { [crowd]: served.p99Ms / served.meanMs }, { atMost: 4 })
 }
 
-/** `theirs`: of the server that `ZAQAR_URL` names. */
+/** `theirs`: of the server that `ZAQAR_URL` names; what is not known of it is not judged. */
 function compare(bench: Bench, ours: Results, theirs: Results): void {
   const ratios = (name: string, of: (mine: Measured, other: Measured) => number): Record<string, number> =>
     Object.fromEntries(
       [...ours].flatMap(([kind, mine]) => {
         const other = theirs.get(kind)
-        return other !== undefined && kind.startsWith(name) ? [[kind, of(mine, other)]] : []
+        const ratio = other === undefined || !kind.startsWith(name) ? Number.NaN : of(mine, other)
+        return Number.isNaN(ratio) ? [] : [[kind, ratio]]
       }),
     )
   const rate = ratios('post', (mine, other) => mine.requestsPerSecond / other.requestsPerSecond)

@@ -14,6 +14,7 @@ import {
 } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound, toProblem, unforeseen } from './problems.ts'
+import { closeUnusedConnections } from './unused-connections.ts'
 import { toProblemAnswer, unforeseenAnswer } from './v1/problem-documents.ts'
 import { parseQuery } from './zaqar/query.ts'
 
@@ -37,7 +38,8 @@ export function createFastify(logLevel: string, requestTimeoutMs = 30_000): App 
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',
     requestTimeout: requestTimeoutMs,
-    http: { connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4) },
+    // Node takes the longer of the two for the whole request; by default that is a minute for the headers.
+    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4) },
     connectionTimeout: 60_000,
     // Too long a name is the caller's mistake, not an unknown path.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES, querystringParser: parseQuery },
@@ -45,6 +47,7 @@ export function createFastify(logLevel: string, requestTimeoutMs = 30_000): App 
       void sendError(error, request, reply)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
+  closeUnusedConnections(app, app.server)
   takeBodiesAsBytes(app)
   app.setErrorHandler<FastifyError>(sendError)
   app.setNotFoundHandler((request, reply) =>

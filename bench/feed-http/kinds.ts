@@ -42,7 +42,7 @@ const toClaim = (connections: number, count: number): Kind => ({
   connections,
   requests: claims(),
   count,
-  before: { requests: [bulkPost(BULK)], count: Math.ceil((count * PER_CLAIM) / BULK) },
+  before: { requests: [bulkPost(BULK)], count: Math.ceil(((count + connections) * PER_CLAIM) / BULK) },
 })
 
 export const KINDS: readonly Kind[] = [

@@ -36,10 +36,16 @@ async function work(job: Job): Promise<Load> {
 const SETTLE_MS = 50
 const AT_ONCE = 200 // below the backlog of a listening socket
 
+/** Each has one exchange that is not measured: the listening side may not know yet of one that seems open. */
 async function openAll(connections: readonly Connection[]): Promise<void> {
   for (let at = 0; at < connections.length; at += AT_ONCE) {
-    await Promise.all(connections.slice(at, at + AT_ONCE).map((connection) => connection.open()))
+    await Promise.all(connections.slice(at, at + AT_ONCE).map(openOne))
   }
+}
+
+async function openOne(connection: Connection): Promise<void> {
+  await connection.open()
+  if (!(await connection.exchange())) throw new Error(`a first request failed: ${connection.complaint}`)
 }
 
 process.on('message', (job: Job) => {

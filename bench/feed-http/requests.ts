@@ -2,7 +2,8 @@
 
 const CLIENT =
   'Client-ID: 3381af92-2b9e-11e3-b191-71861300734c\r\nX-Project-ID: bench\r\nAccept: application/json\r\n'
-const MESSAGES = '/v2/queues/bench/messages'
+const QUEUE = '/v2/queues/bench'
+const MESSAGES = `${QUEUE}/messages`
 
 /** The whole body of a post of one message has 64 to 256 bytes, in even steps. */
 export function posts(): string[] {
@@ -19,7 +20,12 @@ export function pages(): string[] {
 }
 
 export function claims(): string[] {
-  return [request('POST', '/v2/queues/bench/claims?limit=20', '{"ttl":300,"grace":60}')]
+  return [request('POST', `${QUEUE}/claims?limit=20`, '{"ttl":300,"grace":60}')]
+}
+
+/** Removes the queue with all its messages. */
+export function removal(): string {
+  return request('DELETE', QUEUE)
 }
 
 /** A message whose post, alone in it, has `bytes` bytes. */

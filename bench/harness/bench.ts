@@ -83,14 +83,14 @@ export class Bench {
     this.#print(title, rows)
   }
 
-  /** Prints whether values reach a goal. */
+  /** Prints whether values reach a goal; nothing when there are none. */
   judge(target: string, values: Readonly<Record<string, number>>, goal: Goal): void {
     const said = 'atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`
     const rows = Object.entries(values).map(([variant, value]) => {
       const met = 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost
       return { variant, target, value, goal: said, met }
     })
-    this.#print(target, rows)
+    if (rows.length > 0) this.#print(target, rows)
   }
 
   /** The same bench on another server; `client` measures that one. */

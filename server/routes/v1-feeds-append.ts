@@ -9,7 +9,7 @@ import type { FeedLimits } from '../v1/limits.ts'
 import { newMessages } from '../v1/new-messages.ts'
 
 const strict = { additionalProperties: false }
-const Amount = Type.Optional(Type.Integer({ minimum: 1 }))
+const amount = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }))
 
 const NewMessage = Type.Object(
   {
@@ -30,9 +30,9 @@ const Query = Type.Object(
   {
     origin,
     rememberFor: duration('How long idempotency keys are known; default 1h.'),
-    keepCount: Amount,
-    keepAge: duration('Older messages go.'),
-    keepBytes: Amount,
+    keepCount: amount('Messages to keep; the oldest beyond it go.'),
+    keepAge: duration('How old messages may get; older ones go.'),
+    keepBytes: amount('Bytes of bodies to keep; the oldest messages beyond it go.'),
   },
   strict,
 )

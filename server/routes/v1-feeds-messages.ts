@@ -5,23 +5,32 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Feed, InvalidArgumentError, type Page, type ReadOptions } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, message, page, removed } from '../v1/answers.ts'
-import { FeedPath, limit, MessagePath, origin, wait } from '../v1/arguments.ts'
+import {
+  after,
+  echo,
+  FeedPath,
+  flag,
+  includeClaimed,
+  limit,
+  MessagePath,
+  origin,
+  wait,
+} from '../v1/arguments.ts'
 import { encodeMessage, encodePage } from '../v1/encode.ts'
 import type { Feeds } from '../v1/feeds.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import type { Waits } from '../v1/waits.ts'
 
 const strict = { additionalProperties: false }
-const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 
 const Reading = Type.Object(
   {
-    after: Type.Optional(Type.String({ description: 'A marker, or `end`; default: the oldest message.' })),
+    after,
     limit: limit(20),
     wait,
     origin,
-    echo: flag('false hides what `origin` appended.'),
-    includeClaimed: flag('false hides messages while a claim holds them.'),
+    echo,
+    includeClaimed,
     includeDelayed: flag('true shows, behind the last visible message, those that are delayed.'),
   },
   strict,
@@ -107,8 +116,8 @@ export async function readWaiting(
 }
 
 /** Hiding one's own messages needs to know whose they are. */
-export function checkEcho(echo: boolean | undefined, reader: string | undefined): void {
-  if (echo === false && reader === undefined) {
+export function checkEcho(shown: boolean | undefined, reader: string | undefined): void {
+  if (shown === false && reader === undefined) {
     throw new InvalidArgumentError('origin', 'must say whose messages echo=false hides')
   }
 }

@@ -1,7 +1,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { App } from '../fastify.ts'
 import { advanced, answers, BODY, forgotten, page, subscribed } from '../v1/answers.ts'
-import { limit, origin, SubscriberPath, wait } from '../v1/arguments.ts'
+import { echo, flag, includeClaimed, limit, origin, SubscriberPath, wait } from '../v1/arguments.ts'
 import { encodePage } from '../v1/encode.ts'
 import type { Feeds } from '../v1/feeds.ts'
 import type { FeedLimits } from '../v1/limits.ts'
@@ -21,29 +21,18 @@ const Beginning = Type.Object(
         description: 'Where a new one begins: a marker, or `end`; default: the oldest message.',
       }),
     ),
-    protect: Type.Optional(
-      Type.Boolean({ description: 'true keeps retention from removing what it has not passed.' }),
-    ),
+    protect: flag('true keeps retention from removing what it has not passed.'),
   },
   strict,
 )
 const Step = Type.Object(
   {
     marker: Type.String({ description: 'Everything up to it is dealt with.' }),
-    rewind: Type.Optional(Type.Boolean({ description: 'true lets it move back.' })),
+    rewind: flag('true lets it move back.'),
   },
   strict,
 )
-const Reading = Type.Object(
-  {
-    limit: limit(20),
-    wait,
-    origin,
-    echo: Type.Optional(Type.Boolean({ description: 'false hides what `origin` appended.' })),
-    includeClaimed: Type.Optional(Type.Boolean()),
-  },
-  strict,
-)
+const Reading = Type.Object({ limit: limit(20), wait, origin, echo, includeClaimed }, strict)
 
 export function feedSubscribers(app: App, feeds: Feeds, waits: Waits, limits: FeedLimits): void {
   changeSubscribers(app, feeds, limits)
@@ -97,9 +86,9 @@ function readForSubscribers(app: App, feeds: Feeds, waits: Waits): void {
     const { origin: reader, wait: patience, ...options } = request.query
     checkEcho(options.echo, reader)
     const feed = feeds.open(request, name, reader === undefined ? {} : { origin: reader })
-    const after = await findSubscriber(feed, subscriber)
-    if (after === null) throw noSubscriber(subscriber)
-    const found = await readWaiting(feed, { ...options, after }, patience, { waits, reply })
+    const marker = await findSubscriber(feed, subscriber)
+    if (marker === null) throw noSubscriber(subscriber)
+    const found = await readWaiting(feed, { ...options, after: marker }, patience, { waits, reply })
     return reply.type('application/json').send(encodePage(found))
   })
 }

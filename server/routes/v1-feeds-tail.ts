@@ -2,7 +2,7 @@ import { Type } from '@fastify/type-provider-typebox'
 import { Readable } from 'node:stream'
 import type { App } from '../fastify.ts'
 import { answers, stream } from '../v1/answers.ts'
-import { FeedPath, origin } from '../v1/arguments.ts'
+import { after, echo, FeedPath, includeClaimed, origin } from '../v1/arguments.ts'
 import { eventStream } from '../v1/event-stream.ts'
 import type { Feeds } from '../v1/feeds.ts'
 import { headerOf } from '../v1/headers.ts'
@@ -12,17 +12,7 @@ import { checkEcho } from './v1-feeds-messages.ts'
 
 const PAGE = 100
 
-const Query = Type.Object(
-  {
-    after: Type.Optional(
-      Type.String({ description: 'A marker, or `end`; default: the oldest message.' }),
-    ),
-    origin,
-    echo: Type.Optional(Type.Boolean({ description: 'false hides what `origin` appended.' })),
-    includeClaimed: Type.Optional(Type.Boolean()),
-  },
-  { additionalProperties: false },
-)
+const Query = Type.Object({ after, origin, echo, includeClaimed }, { additionalProperties: false })
 const HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store',

@@ -39,7 +39,14 @@ describe('appending', () => {
 
   test('keeps bodies to the letter', async () => {
     const feed = api.newFeed()
-    const bodies = ['9007199254740993', '1e400', '{"a": [ ],\n\t"a":1}', '"\\ud800 \\u00e9 é"', 'null', '-0.0']
+    const bodies = [
+      '9007199254740993',
+      '1e400',
+      '{"a": [ ],\n\t"a":1}',
+      '"\\ud800 \\u00e9 é"',
+      'null',
+      '-0.0',
+    ]
     const list = bodies.map((body) => `{"body" : ${body} }`).join(' , ')
     await api.call('POST', `${feed}/messages`, { body: `{"messages":[${list}]}` })
     await api.call('POST', `${feed}/messages`, { body: ` {"expireAfter":"1h","body": 1.50}` })
@@ -76,10 +83,7 @@ describe('appending', () => {
 
   test('refuses a key in the header that does not belong to exactly one message', async () => {
     const headers = { 'Idempotency-Key': 'k' }
-    for (const body of [
-      { messages: [{ body: 1 }, { body: 2 }] },
-      { body: 1, idempotencyKey: 'other' },
-    ]) {
+    for (const body of [{ messages: [{ body: 1 }, { body: 2 }] }, { body: 1, idempotencyKey: 'other' }]) {
       const answer = await api.call('POST', `${api.newFeed()}/messages`, { body, headers })
       expect(problemOf(answer)).toEqual([400, 'invalid-argument', 'Idempotency-Key'])
     }
@@ -130,7 +134,7 @@ describe('appending', () => {
       [{ body: 1, delay: '-1s' }, 'delay'],
       [{ body: 1, idempotencyKey: '' }, 'idempotencyKey'],
       [{ body: 1, idempotencyKey: 'x'.repeat(513) }, 'idempotencyKey'],
-      [{ messages: Array(1001).fill({ body: 1 }) }, 'messages'],
+      [{ messages: Array.from({ length: 1001 }, () => ({ body: 1 })) }, 'messages'],
       [{ body: 1 }, 'keepCount', '?keepCount=0'],
       [{ body: 1 }, 'keepAge', '?keepAge=5'],
       [{ body: 1 }, 'keepBytes', '?keepBytes=1.5'],
@@ -151,7 +155,11 @@ describe('appending', () => {
 
   test('takes application/json only, and no more than 4 MiB', async () => {
     const path = `${api.newFeed()}/messages`
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+    ]) {
       const answer = await api.call('POST', path, {
         body: '{"body":1}',
         headers: { 'Content-Type': type },

@@ -5,7 +5,7 @@ import { notFound, type Problem } from '../problems.ts'
 import type { Place } from '../queues/place.ts'
 import type { Queues } from '../queues/queues.ts'
 import { textOfBody } from '../zaqar/body.ts'
-import { readClaimTerms, toLease } from '../zaqar/claim-terms.ts'
+import { readClaimTerms, readNewClaimTerms, toLease } from '../zaqar/claim-terms.ts'
 import { claimPath, encodeClaim, encodeClaimed } from '../zaqar/encode.ts'
 import { termsOf } from '../zaqar/metadata.ts'
 import { ClaimPath, QueuePath, tokenOf } from '../zaqar/names.ts'
@@ -22,7 +22,7 @@ function takeClaims(app: App, queues: Queues, limits: Limits): void {
   app.post('/queues/:queue/claims', options, async (request, reply) => {
     const place = { tenant: request.tenant, queue: request.params.queue }
     const limit = countOf(queryOf(request), 'limit', limits.maxMessagesPerClaimOrPop) ?? limits.defaultPage
-    const terms = readClaimTerms(textOfBody(request.body), limits)
+    const terms = readNewClaimTerms(textOfBody(request.body), limits)
     const { deadLetters } = termsOf((await queues.registry.recall(place)) ?? {}, limits)
     const claim = await queues.claim(place, { limit, ...toLease(terms) }, deadLetters)
     if (claim === null) return reply.code(204).send()

@@ -133,8 +133,15 @@ describe('an error', () => {
 
   test('is 404 where there is nothing, and 405 with the allowed methods where only the method is wrong', async () => {
     expect((await app.call('GET', '/v2/nothing')).status).toBe(404)
-    expect((await app.call('GET', '/')).status).toBe(404)
+    expect((await app.call('GET', '/v2')).status).toBe(404)
     const wrong = [
+      ['POST', '/', 'GET, HEAD'],
+      ['DELETE', '/v2/', 'GET, HEAD'],
+      ['GET', '/v2/queues/q/purge', 'POST'],
+      ['GET', '/v2/queues/q/share', 'POST'],
+      ['PUT', '/v2/queues/q/subscriptions', 'POST'],
+      ['POST', '/v2/queues/q/subscriptions/1', 'PATCH'],
+      ['POST', '/v2/queues/q/subscriptions/1/confirm', 'PUT'],
       ['POST', '/v2/queues', 'GET, HEAD'],
       ['POST', '/v2/queues/q', 'PATCH'],
       ['PUT', '/v2/queues/q/messages', 'POST'],

@@ -85,11 +85,20 @@ describe('putting a queue', () => {
       ...['', 'a b', 'x'.repeat(65), 5].map((value) => ({ _dead_letter_queue: value })),
       ...[59, 1_209_601, 'x'].map((value) => ({ _dead_letter_queue_messages_ttl: value })),
       ...[-1, 1.5, '3', true].map((value) => ({ _max_claim_count: value })),
+      ...[null, [], { minimum_delay: 0 }, { minimum_delay: 31 }, { x: 1 }].map((value) => ({
+        _retry_policy: value,
+      })),
       { _enable_encrypt_messages: true },
     ]
     for (const body of bad) {
       expect((await app.call('PUT', '/v2/queues/reserved', { body })).status, JSON.stringify(body)).toBe(400)
     }
+  })
+
+  test('shows a retry policy only where one was set', async () => {
+    const _retry_policy = { minimum_delay: 1, retry_backoff_function: 'geometric' }
+    const queue = await newQueue({ _retry_policy })
+    expect((await app.call('GET', `/v2/queues/${queue}`)).json).toEqual({ ...DEFAULTS, _retry_policy })
   })
 
   test('with reserved keys at the ends of their ranges is accepted', async () => {

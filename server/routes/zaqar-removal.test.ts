@@ -36,6 +36,22 @@ const idsOf = (hrefs: string[]): string => hrefs.map((href) => href.split('/').a
 
 const bodiesOf = ({ json }: Answer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
 
+test('the place of a claimed message names its claim, in a page, by ids and alone, and deletes it', async () => {
+  const { queue, hrefs } = await setup([1, 2])
+  const [claimed = '', free = ''] = [await claimOne(queue), hrefs[1]]
+
+  const page = await app.call('GET', `${queue}/messages?echo=true&include_claimed=true`)
+  const byIds = await app.call('GET', `${queue}/messages?ids=${idsOf(hrefs)}`)
+  const alone = await app.call('GET', hrefs[0] ?? '')
+
+  for (const { json } of [page, byIds]) {
+    expect(json.messages.map(({ href }: { href: string }) => href)).toEqual([claimed, free])
+  }
+  expect(alone.json.href).toBe(claimed)
+  expect(await remove(alone.json.href)).toBe(204)
+  expect(await exists(claimed)).toBe(false)
+})
+
 describe('deleting one message', () => {
   test('removes it, and answers 204 also when it is gone or never was', async () => {
     const { hrefs } = await setup([1])

@@ -52,7 +52,9 @@ function changeSubscriptions(app: App, webhooks: Webhooks, { limits, webhookAllo
       await checkSubscriber(terms.subscriber, webhookAllow)
       await webhooks.subscriptions.refuseTaken(place, terms.subscriber, id)
     }
-    const changed = await webhooks.subscriptions.change(place, id, (known, nowMs) => apply(known, terms, nowMs))
+    const changed = await webhooks.subscriptions.change(place, id, (known, nowMs) =>
+      apply(known, terms, nowMs),
+    )
     if (changed === null) throw unknownSubscription(id)
     if (changed.confirmed || terms.subscriber === undefined) await webhooks.tell(place)
     else await webhooks.ask(place, { id, subscription: changed }, 'confirm')

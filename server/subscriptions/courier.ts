@@ -60,7 +60,11 @@ async function claimNext(
 }
 
 /** What fails here is still claimed, and comes again when the lease is over. */
-async function handle(parts: CourierParts, claim: Claim<string> | null, message: Message<string>): Promise<void> {
+async function handle(
+  parts: CourierParts,
+  claim: Claim<string> | null,
+  message: Message<string>,
+): Promise<void> {
   try {
     const job = decodeJob(message.body)
     const delay = await parts.carry(job)

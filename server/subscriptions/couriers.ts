@@ -4,6 +4,7 @@
 // process that could not listen for a while reads the catalog again.
 
 import type { Catalog, Feed, Perilune } from 'perilune'
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { feedName, type Place, placeOf } from '../queues/place.ts'
 
@@ -30,6 +31,7 @@ export class Couriers {
   #listening: Promise<void> = Promise.resolve()
 
   constructor(parts: CouriersParts) {
+    setMaxListeners(0, this.#end.signal) // one for each queue
     this.#parts = parts
     this.#places = parts.perilune.catalog('webhooks')
     this.#news = parts.perilune.feed('webhooks/news', { keep: 1000, expireAfter: '1h' })
@@ -93,11 +95,13 @@ export class Couriers {
   employ(place: Place): void {
     const name = feedName(place)
     if (this.#working.has(name) || this.#end.signal.aborted) return
-    const work = this.#workAndLeave(place).then((mayLeave) => {
-      this.#working.delete(name)
-      if (!mayLeave) this.employ(place)
-    })
-    this.#working.set(name, work)
+    this.#working.set(name, this.#workFor(place, name))
+  }
+
+  async #workFor(place: Place, name: string): Promise<void> {
+    const mayLeave = await this.#workAndLeave(place)
+    this.#working.delete(name)
+    if (!mayLeave) this.employ(place)
   }
 
   /** Looks again after it has left, for someone may have subscribed in the meantime. */

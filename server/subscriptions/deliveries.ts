@@ -37,7 +37,11 @@ export class Deliveries {
     return added.some(({ began }) => began)
   }
 
-  async addQuestion(place: Place, { id, subscription }: SubscriptionEntry, kind: Question['kind']): Promise<void> {
+  async addQuestion(
+    place: Place,
+    { id, subscription }: SubscriptionEntry,
+    kind: Question['kind'],
+  ): Promise<void> {
     const { key } = subscription
     await this.feed(place).append(
       encodeJob({ kind, subscription: id, key, message: `${kind} ${randomUUID()}`, retries: 0 }),

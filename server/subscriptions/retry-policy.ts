@@ -82,7 +82,10 @@ export function delaysOf(policy: RetryPolicy): number[] {
   ]
 }
 
-function growing({ minimum_delay, maximum_delay, retry_backoff_function }: RetryPolicy, count: number): number[] {
+function growing(
+  { minimum_delay, maximum_delay, retry_backoff_function }: RetryPolicy,
+  count: number,
+): number[] {
   const grow = growth[retry_backoff_function] ?? ((done) => done)
   const range = maximum_delay - minimum_delay
   const ratio = maximum_delay / minimum_delay

@@ -24,7 +24,8 @@ function parseSubscriber(text: string): URL {
   // Spaces and control characters would be dropped silently, and backslashes turned.
   const plain = text.length <= MAX_LENGTH && /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text)
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
-  if (!plain || /[\u0000-\u0020\u007f]/.test(text)) throw badRequest('subscriber must be an http or https URL.')
+  if (!plain || /[\u0000-\u0020\u007f]/.test(text))
+    throw badRequest('subscriber must be an http or https URL.')
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') throw badRequest('subscriber must not hold a password.')
   if (isIP(url.hostname) === 4 && !isWrittenIn(text, url.hostname)) {

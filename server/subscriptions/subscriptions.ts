@@ -147,7 +147,10 @@ export class Subscriptions {
   async *#each(place: Place, marker?: string): AsyncGenerator<SubscriptionEntry> {
     let after = marker
     for (;;) {
-      const page = await this.#catalog(place).list({ limit: CHUNK, ...(after === undefined ? {} : { after }) })
+      const page = await this.#catalog(place).list({
+        limit: CHUNK,
+        ...(after === undefined ? {} : { after }),
+      })
       yield* page.entries.map(toEntry)
       after = page.entries.at(-1)?.name
       if (!page.more) return
@@ -164,5 +167,8 @@ function toEntry({ name, document }: CatalogEntry<Subscription>): SubscriptionEn
 }
 
 function idOf(place: Place, subscriber: string): string {
-  return createHash('sha256').update(`${feedName(place)}\n${subscriber}`).digest('hex').slice(0, 32)
+  return createHash('sha256')
+    .update(`${feedName(place)}\n${subscriber}`)
+    .digest('hex')
+    .slice(0, 32)
 }

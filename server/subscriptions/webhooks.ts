@@ -120,7 +120,10 @@ export class Webhooks {
     const { sender, settings } = this.#parts
     const letter = writeLetter(place.queue, subscription, job, sender)
     const { limits, webhookAllow: allowed } = settings
-    return postLetter(new URL(subscription.subscriber), letter, { timeoutMs: limits.webhookTimeoutMs, allowed })
+    return postLetter(new URL(subscription.subscriber), letter, {
+      timeoutMs: limits.webhookTimeoutMs,
+      allowed,
+    })
   }
 
   async #giveUp(place: Place, metadata: Metadata, job: Job): Promise<void> {

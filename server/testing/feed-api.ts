@@ -13,7 +13,11 @@ interface DescribedAnswer {
 
 export interface DescribedRoute {
   readonly responses: Readonly<Record<string, DescribedAnswer>>
-  readonly parameters: readonly { readonly in: string; readonly name: string; readonly description?: string }[]
+  readonly parameters: readonly {
+    readonly in: string
+    readonly name: string
+    readonly description?: string
+  }[]
 }
 
 export interface Description {
@@ -82,7 +86,9 @@ function findRoute({ paths }: Description, method: string, path: string): Descri
   const parts = path.split('?', 1)[0]?.split('/') ?? []
   const found = Object.entries(paths).find(([template]) => {
     const wanted = template.split('/')
-    return wanted.length === parts.length && wanted.every((part, at) => part.startsWith('{') || part === parts[at])
+    return (
+      wanted.length === parts.length && wanted.every((part, at) => part.startsWith('{') || part === parts[at])
+    )
   })
   return found?.[1][method.toLowerCase()] ?? null
 }

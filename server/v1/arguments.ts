@@ -1,7 +1,7 @@
 // The arguments of requests, in the words of the library.
 
 import { Type } from '@fastify/type-provider-typebox'
-import type { TInteger, TObject, TOptional, TString, TUnsafe } from '@fastify/type-provider-typebox'
+import type { TBoolean, TInteger, TObject, TOptional, TString, TUnsafe } from '@fastify/type-provider-typebox'
 import type { Duration } from 'perilune'
 
 const DURATION = '^\\d+(\\.\\d+)?(ms|s|m|h|d)$'
@@ -27,6 +27,16 @@ export const limit = (byDefault: number): TOptional<TInteger> =>
 export const origin: TOptional<TString> = Type.Optional(
   Type.String({ description: 'Who appends or reads: 1 to 64 of A-Z a-z 0-9 _ . -' }),
 )
+
+export const flag = (description: string): TOptional<TBoolean> => Type.Optional(Type.Boolean({ description }))
+
+export const after: TOptional<TString> = Type.Optional(
+  Type.String({ description: 'A marker, or `end`; default: the oldest message.' }),
+)
+
+export const echo: TOptional<TBoolean> = flag('false hides what `origin` appended.')
+
+export const includeClaimed: TOptional<TBoolean> = flag('false hides messages while a claim holds them.')
 
 const name: TString = Type.String({
   minLength: 1,

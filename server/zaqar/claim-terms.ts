@@ -1,6 +1,6 @@
 import type { ClaimOptions, ExtendOptions } from 'perilune'
 import type { Limits } from '../limits.ts'
-import { parseObject, wholeNumber } from './body.ts'
+import { type JsonObject, parseObject, wholeNumber } from './body.ts'
 
 /** How long a claim lasts, and how long its messages live beyond it, in seconds. */
 export interface ClaimTerms {
@@ -8,8 +8,21 @@ export interface ClaimTerms {
   readonly grace: number
 }
 
+/** Of a new claim: OpenStack's own client sends null for what it was not told. */
+export function readNewClaimTerms(text: string, limits: Limits): ClaimTerms {
+  const given = Object.entries(readTerms(text)).filter(([, value]) => value !== null)
+  return checkTerms(Object.fromEntries(given), limits)
+}
+
 export function readClaimTerms(text: string, limits: Limits): ClaimTerms {
-  const terms = text.trim() === '' ? {} : parseObject(text)
+  return checkTerms(readTerms(text), limits)
+}
+
+function readTerms(text: string): JsonObject {
+  return text.trim() === '' ? {} : parseObject(text)
+}
+
+function checkTerms(terms: JsonObject, limits: Limits): ClaimTerms {
   const { defaultClaimTtl, minClaimTtl, maxClaimTtl, defaultClaimGrace, minClaimGrace, maxClaimGrace } =
     limits
   return {

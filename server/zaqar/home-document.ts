@@ -58,9 +58,7 @@ export const versions: string = JSON.stringify({
       id: '2',
       status: 'CURRENT',
       updated: '2014-09-24T04:06:47Z',
-      'media-types': [
-        { base: 'application/json', type: 'application/vnd.openstack.messaging-v2+json' },
-      ],
+      'media-types': [{ base: 'application/json', type: 'application/vnd.openstack.messaging-v2+json' }],
       links: [{ rel: 'self', href: '/v2/' }],
     },
   ],

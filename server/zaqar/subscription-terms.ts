@@ -15,7 +15,16 @@ export interface SubscriptionTerms {
 
 const CHANGEABLE = new Set(['subscriber', 'ttl', 'options'])
 // What says how long a request is, and to whom it goes, is for this service to say.
-const OURS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'expect', 'te', 'trailer'])
+const OURS = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+])
 
 /** Throws a Problem. */
 export function readSubscription(text: string, limits: Limits): SubscriptionTerms {

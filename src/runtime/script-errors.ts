@@ -4,7 +4,9 @@ import type { ServerReplyError } from '../driver.ts'
 import { DriverError, InvalidArgumentError, type PeriluneError } from './errors.ts'
 import type { Operation } from './operation.ts'
 
-type AnyOperation = Pick<Operation<never, unknown>, 'lines' | 'script'>
+interface AnyOperation extends Pick<Operation<never, unknown>, 'lines'> {
+  readonly script: { readonly name: string }
+}
 
 // The call did not happen, and may succeed in a moment.
 const PASSING = new Set([

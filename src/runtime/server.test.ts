@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Driver, type ServerInfo, ServerReplyError } from '../driver.ts'
+import { ConnectionLostError, type Driver, type ServerInfo, ServerReplyError } from '../driver.ts'
 import { UnsupportedServerError } from './errors.ts'
-import { checkVersion, Server } from './server.ts'
+import { askInTime, checkVersion, Server } from './server.ts'
 
 const redis = (version: string): ServerInfo => ({
   engine: 'redis',
@@ -37,6 +37,26 @@ test('a question that failed is asked again', async () => {
   await expect(server.ask()).rejects.toThrow('no connection')
   expect(server.info).toBeNull()
   expect((await server.ask()).version).toBe('7.0.15')
+})
+
+test('a connection that breaks, or a server that loads, is asked again until the deadline', async () => {
+  const { server, asked } = setup([
+    new ConnectionLostError('gone', true),
+    new ServerReplyError('LOADING the dataset'),
+    redis('7.0.15'),
+  ])
+
+  expect((await askInTime(server, 5000)).version).toBe('7.0.15')
+  expect(asked()).toBe(3)
+})
+
+test('nobody who answers is unreachable, and a refusal is final', async () => {
+  const away = setup([new ConnectionLostError('gone', false)])
+  const shut = setup([new ServerReplyError('NOAUTH Authentication required.')])
+
+  await expect(askInTime(away.server, 60)).rejects.toMatchObject({ code: 'unreachable' })
+  await expect(askInTime(shut.server, 60_000)).rejects.toMatchObject({ code: 'forbidden' })
+  expect(shut.asked()).toBe(1)
 })
 
 test('where INFO is forbidden the least is assumed', async () => {

@@ -1,7 +1,9 @@
 // What the runtime has to know of the server, asked once.
 
-import type { Driver, ServerInfo } from '../driver.ts'
+import { type Driver, type ServerInfo, ServerReplyError } from '../driver.ts'
 import { UnsupportedServerError } from './errors.ts'
+import { inTime } from './in-time.ts'
+import { isPassing, toPeriluneError } from './script-errors.ts'
 
 // Where INFO is forbidden we assume the least: no sharded channels, and a version that is new enough.
 const UNKNOWN: ServerInfo = { engine: 'other', version: '', cluster: false, shardedChannels: false }
@@ -39,6 +41,27 @@ export class Server {
   }
 }
 
+/**
+ * Asks until there is an answer: a connection that breaks, or a server that loads, is asked again. Throws
+ * DriverError after `deadlineMs`, or at once when the server refuses for good.
+ */
+export async function askInTime(server: Server, deadlineMs: number): Promise<ServerInfo> {
+  const endsAt = performance.now() + deadlineMs
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
+    const leftMs = Math.max(1, endsAt - performance.now())
+    try {
+      return await inTime(server.ask(), leftMs)
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : undefined
+      if (cause instanceof ServerReplyError && !isPassing(cause)) throw toPeriluneError(cause, INFO)
+      if (performance.now() + pauseMs >= endsAt) throw error
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+}
+
+const INFO = { script: { name: 'info' }, lines: [] } as const
+
 /** Throws UnsupportedServerError when the server is older than `since`; an unknown version passes. */
 export function checkVersion(info: ServerInfo, since: string, what: string): void {
   if (info.version !== '' && compareVersions(info.version, since) < 0) {
@@ -56,5 +79,5 @@ function compareVersions(left: string, right: string): number {
 }
 
 function isForbidden(error: unknown): boolean {
-  return error instanceof Error && 'word' in error && error.word === 'NOPERM'
+  return error instanceof ServerReplyError && error.word === 'NOPERM'
 }

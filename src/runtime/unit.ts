@@ -2,10 +2,9 @@
 // operations.
 
 import { type CallId } from './call-ids.ts'
-import { inTime } from './in-time.ts'
 import type { Operation } from './operation.ts'
 import type { Runtime } from './runtime.ts'
-import { checkVersion } from './server.ts'
+import { askInTime, checkVersion } from './server.ts'
 
 type AnyOperation = Operation<never, unknown>
 
@@ -84,7 +83,7 @@ export class Unit {
 
   async #learn(): Promise<void> {
     const { server, runner } = this.runtime
-    const info = await inTime(server.ask(), runner.deadlineMs)
+    const info = await askInTime(server, runner.deadlineMs)
     checkVersion(info, this.place.since, this.place.structure)
   }
 }

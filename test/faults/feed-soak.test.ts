@@ -26,7 +26,7 @@ describe('16 producers and 4 observers in 4 processes', { timeout: 120_000 }, ()
   test('every observer sees every acknowledged message once and in one order', async () => {
     const server = await setup()
 
-    const verdict = await soak(server, SEED, LONG ? 20_000 : 4000, async () => ({
+    const verdict = await soak(server, SEED, LONG ? 20_000 : 2000, async () => ({
       windows: [],
       happened: {},
     }))
@@ -42,7 +42,7 @@ describe('16 producers and 4 observers in 4 processes', { timeout: 120_000 }, ()
     const client = new Redis(server.port)
     onTestFinished(() => client.disconnect())
 
-    const verdict = await soak(server, SEED + 1, LONG ? 20_000 : 3000, async ({ over }) => {
+    const verdict = await soak(server, SEED + 1, LONG ? 20_000 : 2200, async ({ over }) => {
       const happened = { flushes: 0 }
       for (; !over.aborted; happened.flushes++) {
         await sleep(500)
@@ -60,7 +60,7 @@ describe('16 producers and 4 observers in 4 processes', { timeout: 120_000 }, ()
   test('a server that is killed and restarted loses and doubles nothing that was acknowledged', async () => {
     const server = await setup({ aof: 'always' })
 
-    const verdict = await soak(server, SEED + 2, LONG ? 20_000 : 5000, async ({ over }) => {
+    const verdict = await soak(server, SEED + 2, LONG ? 20_000 : 3000, async ({ over }) => {
       const happened = { kills: 0 }
       for (; !over.aborted; happened.kills++) {
         await sleep(1200)

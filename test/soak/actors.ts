@@ -66,11 +66,11 @@ async function workOn(
 ): Promise<void> {
   const mood = random()
   await sleep(random() * Math.min(40, leaseMs / 4))
-  if (mood < 0.05) return
-  if (mood < 0.15) await sleep(leaseMs + random() * 60)
-  if (mood < 0.3) await extend(part, claim, leaseMs + 100)
+  if (mood < 0.1) return
+  if (mood < 0.2) await sleep(leaseMs + random() * 60)
+  if (mood < 0.35) await extend(part, claim, leaseMs + 100)
   if (mood > 0.85) await giveUp(part, claim, 'release', someOf(claim, random))
-  await giveUp(part, claim, 'ack', mood < 0.5 ? someOf(claim, random) : claim.messages)
+  await giveUp(part, claim, 'ack', mood < 0.55 ? someOf(claim, random) : claim.messages)
 }
 
 function extend({ by, recorder }: Part, claim: Claim<string>, leaseMs: number): Promise<true | null> {

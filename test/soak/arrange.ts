@@ -6,6 +6,8 @@ import type { Answer, AnswerTerms, Call, Left, Line, Role, Seen } from './histor
 export interface Window {
   fromUs: number
   toUs: number
+  /** The feeds that it concerns. */
+  feeds: readonly Role[]
 }
 
 /** A call and what became of it. */
@@ -69,15 +71,15 @@ export function groupBy<Item, Key>(items: readonly Item[], keyOfItem: (item: Ite
   return groups
 }
 
-export function isWithin(windows: readonly Window[], at: number): boolean {
-  return windows.some(({ fromUs, toUs }) => fromUs <= at && at <= toUs)
+export function isWithin(windows: readonly Window[], feed: Role, at: number): boolean {
+  return windows.some(({ fromUs, toUs, feeds }) => fromUs <= at && at <= toUs && feeds.includes(feed))
 }
 
 function toOperation(call: Call, answer: Answer | undefined, windows: readonly Window[]): Operation {
   const { by, op, feed, messages = [], token = 0, at } = call
   const common = { by, op, feed, messages, token, calledAt: at }
   if (answer === undefined) return { ...common, answeredAt: Infinity, outcome: 'unknown', answer: {} }
-  const outcome = isWithin(windows, answer.at) && answer.outcome === 'ok' ? 'unknown' : answer.outcome
+  const outcome = isWithin(windows, feed, answer.at) && answer.outcome === 'ok' ? 'unknown' : answer.outcome
   return { ...common, answeredAt: answer.at, outcome, answer }
 }
 

@@ -3,14 +3,17 @@
 import { type History, isWithin } from './arrange.ts'
 import { isRenamed } from './check-contents.ts'
 import { type Fault, fault } from './fault.ts'
-import type { Seen } from './history.ts'
+import type { Left, Seen } from './history.ts'
 
 /** Nothing is removed from the watched feed, so everybody must see all of it, once and in its order. */
 export function checkObservers(history: History): Fault[] {
-  const places = new Map(history.left.watched.map(({ message, id }, place) => [`${message} ${id}`, place]))
-  return [...history.seen].flatMap(([observer, seen]) =>
-    checkObserver(history, places, seen).map((found) => ({ ...found, first: `${observer}: ${found.first}` })),
-  )
+  const places = new Map(history.left.watched.map((line, place) => [nameOf(line), place]))
+  const owners = new Map(history.left.watched.map(({ message, id }) => [id, message]))
+  return [...history.seen].flatMap(([observer, seen]) => {
+    const reused = seen.filter(({ message, id }) => (owners.get(id) ?? message) !== message)
+    const faults = [...checkObserver(history, places, seen), ...fault('reused', reused.map(nameOf))]
+    return faults.map((found) => ({ ...found, first: `${observer}: ${found.first}` }))
+  })
 }
 
 function checkObserver(
@@ -19,7 +22,9 @@ function checkObserver(
   seen: readonly Seen[],
 ): Fault[] {
   const kept = seen.filter((line) => places.has(nameOf(line)))
-  const gone = seen.filter((line) => !places.has(nameOf(line)) && !isWithin(history.windows, line.at))
+  const gone = seen.filter(
+    (line) => !places.has(nameOf(line)) && !isWithin(history.windows, 'watched', line.at),
+  )
   const { twice, reordered, missed } = walk(kept, places)
   return [
     ...checkGone(history, gone),
@@ -69,13 +74,15 @@ function walk(kept: readonly Seen[], places: ReadonlyMap<string, number>): Walk 
 }
 
 function isFalseAlarm({ windows }: History, { lostBefore, at }: Seen): boolean {
-  return lostBefore !== null && !windows.some(({ fromUs }) => fromUs <= at)
+  return (
+    lostBefore !== null && !windows.some(({ fromUs, feeds }) => fromUs <= at && feeds.includes('watched'))
+  )
 }
 
 function calledAt({ appends }: History, { message }: Seen): number {
   return appends.get(message)?.calledAt ?? 0
 }
 
-function nameOf({ message, id }: Seen): string {
+function nameOf({ message, id }: Seen | Left): string {
   return `${message} ${id}`
 }

@@ -4,11 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, askFields, until } from '../servers/ask.ts'
 import type { RedisCluster } from '../servers/cluster.ts'
 import type { RedisServer } from '../servers/redis.ts'
+import type { Window } from './arrange.ts'
 import type { Scene, Trouble } from './feed-soak.ts'
-import { nowUs, type Role } from './history.ts'
+import { nowUs, type Role, ROLES } from './history.ts'
 
-/** What was acknowledged that long before a master was killed may not have reached its replica. */
-const CLASS_C_US = 2_000_000
+/** What was acknowledged that long before replication broke may not have reached the replica. */
+const LAG_US = 500_000
 
 // Masters do not vote twice within four seconds, and a failover that got no votes ends after five.
 const MANUAL_FAILOVER_MS = 6000
@@ -27,21 +28,38 @@ export async function troubleCluster(cluster: RedisCluster, scene: Scene): Promi
   return { windows: [], happened }
 }
 
-/** Kills the master of one feed, then of the other; their replicas take over by election. */
+/** Kills the masters of both feeds in turns; their replicas take over by election. */
 export async function killMasters(cluster: RedisCluster, scene: Scene): Promise<Trouble> {
-  const windows: Trouble['windows'] = []
-  for (const role of ['watched', 'worked'] as const) {
-    await sleep(2500)
-    const slot = await slotOf(cluster, scene, role)
-    const owner = nodeAt(cluster, await ownerOf(cluster, slot))
-    const killedAt = nowUs()
-    await owner.kill()
-    windows.push({ fromUs: killedAt - CLASS_C_US, toUs: nowUs() })
-    await until('a replica has taken over', async () => (await ownerOf(cluster, slot)) !== owner.port)
-    await owner.restart()
-    await until('the killed one is a replica', () => isReplicaInSync(owner.port))
+  const windows: Window[] = []
+  for (let round = 0; round < 2 || !scene.over.aborted; round++) {
+    await sleep(3000)
+    windows.push(await killMasterOf(cluster, scene, round % 2 === 0 ? 'watched' : 'worked'))
   }
   return { windows, happened: { 'masters killed': windows.length } }
+}
+
+async function killMasterOf(cluster: RedisCluster, scene: Scene, role: Role): Promise<Window> {
+  const slot = await slotOf(cluster, scene, role)
+  const owner = nodeAt(cluster, await ownerOf(cluster, slot))
+  const feeds = await rolesOn(cluster, scene, owner.port)
+  const replica = await replicaOf(cluster, owner.port)
+  await until('the replica has all data', () => isReplicaInSync(replica))
+  const fromUs = nowUs() - LAG_US
+  await cutReplication(owner.port, replica)
+  await sleep(scene.random() * 800)
+  await owner.kill()
+  await ask(replica, 'CONFIG', 'SET', 'masterauth', '')
+  await until('a replica has taken over', async () => (await ownerOf(cluster, slot)) === replica)
+  const toUs = nowUs() // until now, answers of the dead master may have been on their way
+  await owner.restart()
+  await until('the killed one is a replica', () => isReplicaInSync(owner.port))
+  return { fromUs, toUs, feeds }
+}
+
+/** So that something is lost: the master refuses a password that it does not have. */
+async function cutReplication(master: number, replica: number): Promise<void> {
+  await ask(replica, 'CONFIG', 'SET', 'masterauth', 'unknown')
+  await ask(master, 'CLIENT', 'KILL', 'TYPE', 'replica')
 }
 
 async function moveSlot(cluster: RedisCluster, slot: number, random: () => number): Promise<void> {
@@ -98,6 +116,13 @@ async function slotOf(cluster: RedisCluster, { feeds }: Scene, role: Role): Prom
   const slot = await cluster.slotOf(`perilune:{feed:${feeds[role]}}:meta`)
   await until('all nodes agree about the slot', async () => (await ownerOf(cluster, slot)) > 0)
   return slot
+}
+
+async function rolesOn(cluster: RedisCluster, scene: Scene, port: number): Promise<Role[]> {
+  const owners = await Promise.all(
+    ROLES.map(async (role) => ownerOf(cluster, await slotOf(cluster, scene, role))),
+  )
+  return ROLES.filter((_, at) => owners[at] === port)
 }
 
 async function mastersOf(cluster: RedisCluster): Promise<number[]> {

@@ -1,10 +1,12 @@
-// What a checker can find. Each rule has a sabotage in history-sabotages.ts that breaks it alone.
+// What a checker can find. For each rule there is a sabotage that breaks it alone: order-sabotages.ts,
+// claim-sabotages.ts, and for `reused`, which takes a loss, a test.
 
 export type Rule =
   | 'lost' // an acknowledged message is neither in the feed nor done
   | 'invented' // there is a message that nobody sent, or whose append had failed
   | 'twice' // a message is twice in a feed, was shown twice to one observer, or was done twice
   | 'renamed' // a message has another id than its append was told
+  | 'reused' // an id was shown for one message and belongs to another
   | 'fallen' // ids do not rise in the order of the feed
   | 'missed' // an observer never saw a message and was not told that it missed something
   | 'false alarm' // an observer was told of a loss where nothing was lost

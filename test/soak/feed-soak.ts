@@ -107,9 +107,9 @@ class Soak {
       feeds: this.#feeds,
       replaceConsumers: () => this.#replaceConsumers(),
     })
-    await Promise.all(this.#producers.map((each) => each.heard('produced')))
-    over.abort()
-    return (await trouble) ?? NO_TROUBLE
+    const load = Promise.all(this.#producers.map((each) => each.heard('produced'))).then(() => over.abort())
+    const [what = NO_TROUBLE] = await Promise.all([trouble, load])
+    return what
   }
 
   async #finish(): Promise<void> {

@@ -7,6 +7,8 @@ import { AmbiguousError, LeaseLostError, PeriluneError } from 'perilune'
 /** `watched` is only read; from `worked` consumers take messages away. */
 export type Role = 'watched' | 'worked'
 
+export const ROLES: readonly Role[] = ['watched', 'worked']
+
 export interface CallTerms {
   by: string
   op: 'append' | 'claim' | 'extend' | 'ack' | 'release'

@@ -2,12 +2,10 @@
 
 import { perilune } from 'perilune'
 import { connect, type Connection, type Place } from './connect.ts'
-import type { Left, Role } from './history.ts'
+import { type Left, type Role, ROLES } from './history.ts'
 import { guarded, type SoakedFeed } from './soaked-feed.ts'
 import { unguarded } from './unguarded-feed.ts'
 import type { Share } from './work.ts'
-
-const ROLES: readonly Role[] = ['watched', 'worked']
 
 export async function readLeft(
   place: Place,

@@ -11,6 +11,11 @@ const PROGRAMS = {
     apt: 'python3-redis',
     otherwise: `${PYTHON} -m pip install --user redis`,
   },
+  zaqarClient: {
+    isThere: async () => (await run(PYTHON, ['-c', 'import zaqarclient'])).code === 0,
+    apt: 'python3-zaqarclient',
+    otherwise: `${PYTHON} -m pip install --user python-zaqarclient`,
+  },
 }
 
 /** Makes sure that these programs of the table above are there. Throws `SetupError` that says what to type. */

@@ -1,0 +1,314 @@
+// Whatever comes in: an answer of 4xx that is documented, never a 500, never silence, and nobody else waits.
+
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { type FeedApi, startFeedApi } from './testing/feed-api.ts'
+import { openSocket, type RawRequest, readStatus, send, statusOf } from './testing/raw-request.ts'
+import { ALICE } from './testing/test-app.ts'
+
+let api: FeedApi
+beforeAll(async () => {
+  api = await startFeedApi(inject('redisPort'), { requestTimeoutMs: 1000 })
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+const HEADERS = [`Client-ID: ${ALICE}`, 'X-Project-ID: bad', 'Content-Type: application/json']
+const FEED = '/v1/feeds/f'
+const QUEUE = '/v2/queues/q'
+const TARGETS = [
+  ['/v1', 'POST', `${FEED}/messages`],
+  ['/v1', 'POST', `${FEED}/claims`],
+  ['/v1', 'PATCH', `${FEED}/claims/1`],
+  ['/v1', 'PUT', `${FEED}/subscribers/s`],
+  ['/v1', 'PATCH', `${FEED}/subscribers/s`],
+  ['/v2', 'POST', `${QUEUE}/messages`],
+  ['/v2', 'POST', `${QUEUE}/claims`],
+  ['/v2', 'PATCH', `${QUEUE}/claims/1`],
+  ['/v2', 'PUT', QUEUE],
+] as const
+const TOO_LARGE = { '/v1': [413], '/v2': [400, 413] }
+
+const raw = (request: RawRequest): Promise<number> => statusOf(api.url, { headers: HEADERS, ...request })
+const alive = async (): Promise<void> => {
+  expect(await raw({ path: `${FEED}/messages` })).toBe(200)
+  expect(await raw({ path: `${QUEUE}/messages` })).toBe(200)
+}
+
+describe('a body', () => {
+  test('that is no UTF-8 is refused', async () => {
+    const broken = [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80], [0xc0, 0x80]]
+    for (const [, method, path] of TARGETS) {
+      for (const bytes of broken) {
+        const body = Buffer.concat([Buffer.from('{"body":"'), Buffer.from(bytes), Buffer.from('"}')])
+        expect(await raw({ method, path, body }), `${method} ${path}`).toBe(400)
+      }
+    }
+  })
+
+  test('that is no JSON is refused', async () => {
+    const broken = ['{', '}', 'nul', '{"a":1,}', "{'a':1}", '\ufeff{}', '{"body":1}x', '[1', '"', '01', '\0']
+    for (const [, method, path] of TARGETS) {
+      for (const body of broken) expect(await raw({ method, path, body }), `${path} ${body}`).toBe(400)
+    }
+  })
+
+  test('of 10 MB is refused as too large', async () => {
+    for (const [version, method, path] of TARGETS) {
+      const body = `{"body":"${'x'.repeat(10_000_000)}"}`
+      expect(TOO_LARGE[version], `${method} ${path}`).toContain(await raw({ method, path, body }))
+    }
+    await alive()
+  })
+
+  test('that says it has 10 MB is refused before it comes', async () => {
+    for (const [version, method, path] of TARGETS) {
+      const status = await raw({ method, path, body: '{', length: 10_000_000 })
+      expect(TOO_LARGE[version], `${method} ${path}`).toContain(status)
+    }
+  })
+
+  test('in pieces that grow too large is refused', async () => {
+    for (const [version, method, path] of TARGETS) {
+      const socket = await openSocket(api.url)
+      send(socket, { method, path, headers: [...HEADERS, 'Transfer-Encoding: chunked'] })
+      const piece = 'x'.repeat(65_536)
+      for (let at = 0; at < 100 && !socket.destroyed; at += 1) socket.write(`10000\r\n${piece}\r\n`)
+      expect(TOO_LARGE[version], path).toContain(await readStatus(socket))
+      socket.destroy()
+    }
+  })
+
+  test('that is nested 10,000 deep is taken as a message and refused as anything else', async () => {
+    const deep = '['.repeat(10_000) + ']'.repeat(10_000)
+    const post = (path: string, body: string) => raw({ method: 'POST', path, body })
+    expect(await post(`${FEED}/messages`, `{"body":${deep}}`)).toBe(201)
+    expect(await post(`${QUEUE}/messages`, `{"messages":[{"body":${deep}}]}`)).toBe(201)
+    expect(await raw({ path: `${FEED}/messages` })).toBe(200)
+    expect(await raw({ path: `${QUEUE}/messages?echo=true` })).toBe(200)
+    for (const [, method, path] of TARGETS) {
+      expect(await raw({ method, path, body: deep }), `${method} ${path}`).toBe(400)
+      expect(
+        await raw({ method, path, body: `{"limit":${deep},"ttl":${deep},"_max_claim_count":${deep}}` }),
+      ).toBe(400)
+    }
+  })
+
+  test('with half a surrogate pair is taken as a message and refused as a name', async () => {
+    const half = String.raw`"\ud800"`
+    const messages = (body: string) => raw({ method: 'POST', path: `${FEED}/messages`, body })
+    expect(await messages(`{"body":${half}}`)).toBe(201)
+    expect(await messages(`{"body":1,"idempotencyKey":${half}}`)).toBe(400)
+    expect(
+      await raw({ method: 'POST', path: `${QUEUE}/messages`, body: `{"messages":[{"body":${half}}]}` }),
+    ).toBe(201)
+    const marker = await raw({ method: 'PATCH', path: `${FEED}/subscribers/s`, body: `{"marker":${half}}` })
+    const dead = await raw({ method: 'PUT', path: QUEUE, body: `{"_dead_letter_queue":${half}}` })
+    expect([marker, dead]).toEqual([400, 400])
+  })
+
+  test('of any JSON is answered and never with a 500', async () => {
+    const value = fc.jsonValue({ maxDepth: 3 })
+    const known = fc.constantFrom('messages', 'body', 'limit', 'lease', 'from', 'marker', 'ttl', '__proto__')
+    const body = fc.oneof(value, fc.dictionary(known, value), fc.record({ messages: fc.array(value) }))
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...TARGETS), body, async ([, method, path], json) => {
+        const status = await raw({ method, path, body: JSON.stringify(json) })
+        expect([200, 201, 204, 400, 404, 410, 415]).toContain(status)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('a path', () => {
+  test('of any bytes is answered and never with a 500', async () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'grapheme' }).map(encodeURIComponent),
+      fc
+        .uint8Array({ maxLength: 6 })
+        .map((bytes) => [...bytes].map((b) => `%${b.toString(16).padStart(2, '0')}`).join('')),
+      fc.constantFrom(
+        '..',
+        '.',
+        '',
+        '%',
+        '%2',
+        '%zz',
+        'a%2Fb',
+        '%00',
+        '*',
+        ';',
+        'messages',
+        'claims',
+        'tail',
+      ),
+    )
+    const path = fc.tuple(fc.constantFrom('/v1/feeds', '/v2/queues'), fc.array(piece, { maxLength: 5 }))
+    await fc.assert(
+      fc.asyncProperty(path, fc.constantFrom('GET', 'DELETE', 'PUT'), async ([root, pieces], method) => {
+        const status = await raw({ method, path: [root, ...pieces].join('/') })
+        expect([200, 201, 204, 400, 404, 405, 410]).toContain(status)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('of 15 KB is refused', async () => {
+    for (const root of [FEED, QUEUE]) {
+      expect(await raw({ path: `${root}${'x'.repeat(15_000)}/messages` })).toBe(400)
+    }
+  })
+
+  test('with any query is answered and never with a 500', async () => {
+    const names = [
+      'after',
+      'limit',
+      'wait',
+      'echo',
+      'origin',
+      'marker',
+      'ids',
+      'pop',
+      'include_claimed',
+      '__proto__',
+    ]
+    const text = fc.oneof(
+      fc.string(),
+      fc.constantFrom('%FF', '%', '1', '-1', '1e9', '1-1', '9'.repeat(30), 'true'),
+    )
+    const query = fc.array(fc.tuple(fc.constantFrom(...names), text), { maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(FEED, QUEUE), query, async (root, pairs) => {
+        const sent = pairs.map(([name, value]) => `${name}=${encodeURI(value).replaceAll('#', '')}`)
+        const status = await raw({ path: `${root}/messages?${sent.join('&')}` })
+        expect([200, 400, 404]).toContain(status)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('forged', () => {
+  test('markers, tokens and ids reach nothing', async () => {
+    await api.append('/v1/feeds/forged', 'a')
+    const forged = [
+      '1-1',
+      '0-0',
+      '9999999999999999-9999999999999999',
+      '1-1-1-1',
+      '0',
+      "1'--",
+      '1%0D%0ASET',
+      '-',
+    ]
+    for (const text of forged) {
+      const statuses = [
+        await raw({ path: `${FEED}/messages?after=${text}` }),
+        await raw({ path: `${FEED}/messages/${text}` }),
+        await raw({ method: 'DELETE', path: `${FEED}/messages/${text}` }),
+        await raw({ path: `${FEED}/claims/${text}` }),
+        await raw({ method: 'DELETE', path: `${FEED}/claims/${text}` }),
+        await raw({ path: `${QUEUE}/messages?marker=${text}` }),
+        await raw({ path: `${QUEUE}/messages/${text}` }),
+        await raw({ path: `${QUEUE}/claims/${text}` }),
+      ]
+      for (const status of statuses) expect([200, 400, 404, 410], text).toContain(status)
+    }
+    expect((await api.call('GET', '/v1/feeds/forged')).json.total).toBe(1)
+  })
+})
+
+describe('headers', () => {
+  test('that may come once are refused when they come twice', async () => {
+    const twice = (name: string, path: string, method = 'GET', body?: string) =>
+      raw({
+        method,
+        path,
+        headers: ['Content-Type: application/json', `${name}: a`, `${name}: b`],
+        ...(body === undefined ? {} : { body }),
+      })
+    expect(await twice('X-Project-ID', `${FEED}/messages`)).toBe(400)
+    expect(await twice('Last-Event-ID', `${FEED}/tail`)).toBe(400)
+    expect(await twice('Idempotency-Key', `${FEED}/messages`, 'POST', '{"body":1}')).toBe(400)
+    expect(await twice('Client-ID', `${QUEUE}/messages`)).toBe(400)
+  })
+
+  test('that are too large are refused with 431', async () => {
+    for (const path of [`${FEED}/messages`, `${QUEUE}/messages`]) {
+      const huge = [...HEADERS, `X-Huge: ${'x'.repeat(20_000)}`]
+      const many = [...HEADERS, ...Array.from({ length: 3000 }, (_, at) => `X-${at}: y`)]
+      expect([await raw({ path, headers: huge }), await raw({ path, headers: many })]).toEqual([431, 431])
+    }
+    await alive()
+  })
+
+  test('that contradict each other are refused', async () => {
+    const tricks = [
+      ['Content-Length: 5', 'Content-Length: 6'],
+      ['Content-Length: 5', 'Transfer-Encoding: chunked'],
+      ['Content-Length: -1'],
+      ['Content-Length: x'],
+      ['Transfer-Encoding: gzip'],
+      ['X-Bad\x00: 1'],
+      ['X Bad: 1'],
+      [': 1'],
+    ]
+    for (const path of [`${FEED}/messages`, `${QUEUE}/messages`]) {
+      for (const lines of tricks) {
+        const status = await raw({ method: 'POST', path, headers: [...HEADERS, ...lines] })
+        expect([400, 408, 415], lines.join()).toContain(status)
+      }
+    }
+  })
+
+  test('that claim another encoding of the body are not believed', async () => {
+    for (const path of [`${FEED}/messages`, `${QUEUE}/messages`]) {
+      const headers = [...HEADERS, 'Content-Encoding: gzip']
+      const body = Buffer.from('1f8b0800', 'hex')
+      expect(await raw({ method: 'POST', path, headers, body }), path).toBe(400)
+    }
+  })
+
+  test('that override the method mean nothing', async () => {
+    await api.append(FEED, 'stays')
+    const headers = [...HEADERS, 'X-HTTP-Method-Override: DELETE', 'X-Method-Override: DELETE']
+    await raw({ method: 'POST', path: `${FEED}/claims`, headers })
+    expect((await api.call('GET', FEED)).status).toBe(200)
+  })
+})
+
+describe('connections', () => {
+  test('whose request stalls are ended with 408, and others are served meanwhile', async () => {
+    const stalled = await Promise.all(
+      TARGETS.map(async ([, method, path]) => {
+        const socket = await openSocket(api.url)
+        send(socket, { method, path, headers: HEADERS, body: '{"body":', length: 100 })
+        return socket
+      }),
+    )
+    await alive()
+    expect(await Promise.all(stalled.map(readStatus))).toEqual(TARGETS.map(() => 408))
+    await alive()
+  })
+
+  test('whose headers never end are ended with 408', async () => {
+    const socket = await openSocket(api.url)
+    socket.write(`GET ${FEED}/messages HTTP/1.1\r\nHost: x\r\nX-Slow: `)
+    expect(await readStatus(socket)).toBe(408)
+  })
+
+  test('that are idle, a thousand of them, keep nobody from being served', async () => {
+    const idle = await Promise.all(Array.from({ length: 1000 }, () => openSocket(api.url)))
+    await alive()
+    for (const socket of idle) socket.destroy()
+  })
+
+  test('that speak no HTTP are refused', async () => {
+    for (const bytes of ['\x16\x03\x01\x02\x00', 'PING\r\n', 'GET\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n']) {
+      const socket = await openSocket(api.url)
+      socket.write(bytes)
+      expect([400, 408, 505], JSON.stringify(bytes)).toContain(await readStatus(socket))
+      socket.destroy()
+    }
+  })
+})
