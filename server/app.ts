@@ -2,21 +2,18 @@
 
 import type { Perilune } from 'perilune'
 import { type App, createFastify } from './fastify.ts'
-import type { Limits } from './limits.ts'
 import type { Readiness } from './readiness.ts'
 import { healthRoutes } from './routes/health.ts'
 import { v1Feeds } from './routes/v1-feeds.ts'
 import { zaqarV2 } from './routes/zaqar-v2.ts'
 import { type FeedLimits, feedLimits } from './v1/limits.ts'
-import { readZaqarSettings, type ZaqarSettings } from './zaqar/settings.ts'
+import type { ZaqarSettings } from './zaqar/settings.ts'
 
 export interface AppParts {
   readonly perilune: Perilune
   readonly readiness: Readiness
-  /** Those of /v2 that the environment does not set. */
-  readonly limits: Limits
-  /** Of /v2; by default what the environment of this process says. */
-  readonly zaqar?: ZaqarSettings
+  /** Of /v2. */
+  readonly zaqar: ZaqarSettings
   /** Of /v1; what is left out is as usual. */
   readonly feedLimits?: Partial<FeedLimits>
   /** pino's; `silent` for no log at all. */
@@ -25,11 +22,10 @@ export interface AppParts {
   readonly requestTimeoutMs?: number
 }
 
-export function buildApp({ perilune, readiness, limits, feedLimits: own, ...rest }: AppParts): App {
+export function buildApp({ perilune, readiness, zaqar, feedLimits: own, ...rest }: AppParts): App {
   const app = createFastify(rest.logLevel, rest.requestTimeoutMs)
-  const settings = rest.zaqar ?? readZaqarSettings(process.env, limits)
   app.register(async (health) => healthRoutes(health, readiness))
   app.register((v1: App) => v1Feeds(v1, perilune, { ...feedLimits, ...own }), { prefix: '/v1' })
-  zaqarV2(app, { perilune, readiness, settings })
+  zaqarV2(app, { perilune, readiness, settings: zaqar })
   return app
 }

@@ -6,9 +6,9 @@ import type { App } from './fastify.ts'
 import { buildApp } from './app.ts'
 import { type Engine, EngineError } from './engine/engine.ts'
 import { startEngine } from './engine/start-engine.ts'
-import { zaqarLimits } from './limits.ts'
 import { Readiness } from './readiness.ts'
 import { openClient } from './redis-client.ts'
+import { readZaqarSettings, type ZaqarSettings } from './zaqar/settings.ts'
 import { type Environment, readSettings, type Settings, StartError } from './settings.ts'
 
 export interface Service {
@@ -24,20 +24,25 @@ const DRAIN_MS = 10_000
 /** Rejects with StartError, and leaves nothing running, when the service cannot start. */
 export async function startService(environment: Environment, say: (line: string) => void): Promise<Service> {
   const settings = readSettings(environment)
+  const zaqar = readZaqarSettings(environment)
   const engine = await startEngine({ env: environment, directory: settings.directory, say }).catch(explain)
   try {
-    return await serve(settings, engine)
+    return await serve(settings, zaqar, engine)
   } catch (error) {
     await engine.stop()
     throw error
   }
 }
 
-async function serve({ host, port, namespace, logLevel }: Settings, engine: Engine): Promise<Service> {
+async function serve(
+  { host, port, namespace, logLevel }: Settings,
+  zaqar: ZaqarSettings,
+  engine: Engine,
+): Promise<Service> {
   const client = openClient(engine.url, (error) => app.log.warn({ reason: error.message }, 'redis'))
   const redis = perilune(ioredis(client), { namespace })
   const readiness = new Readiness(client, redis)
-  const app = buildApp({ perilune: redis, readiness, limits: zaqarLimits, logLevel })
+  const app = buildApp({ perilune: redis, readiness, zaqar, logLevel })
   const release = async (): Promise<void> => {
     await redis.close()
     client.disconnect()

@@ -123,13 +123,15 @@ test('a tail has no HEAD', async () => {
 })
 
 test('200 tails that are opened and dropped leave nobody waiting', async () => {
-  const feed = api.newFeed()
-  const opened = await Promise.all(Array.from({ length: 200 }, () => tail(feed)))
+  // No heartbeat to find out that nobody is there.
+  await using own = await startFeedApi(inject('redisPort'), { feedLimits: { heartbeat: '10m' } })
+  const feed = own.newFeed()
+  const opened = await Promise.all(Array.from({ length: 200 }, () => openEvents(`${own.url}${feed}/tail`)))
   for (const events of opened) await events.next()
-  await api.whenWaiting(feed)
+  await own.whenWaiting(feed)
   for (const events of opened) events.close()
   // The process listens as long as anybody in it waits.
-  await api.whenWaiting(feed, false)
+  await own.whenWaiting(feed, false)
 })
 
 test('200 long polls that are opened and dropped leave nobody waiting', async () => {

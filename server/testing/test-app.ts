@@ -9,6 +9,7 @@ import { type Limits, zaqarLimits } from '../limits.ts'
 import { Readiness } from '../readiness.ts'
 import { openClient } from '../redis-client.ts'
 import type { FeedLimits } from '../v1/limits.ts'
+import { readZaqarSettings } from '../zaqar/settings.ts'
 
 export interface Answer {
   readonly status: number
@@ -56,7 +57,7 @@ export async function startApp(redisPort: number, options: TestAppOptions = {}):
   const app = buildApp({
     perilune: redis,
     readiness,
-    limits: { ...zaqarLimits, ...limits },
+    zaqar: readZaqarSettings(process.env, { ...zaqarLimits, ...limits }),
     ...parts,
     logLevel: 'silent',
   })
