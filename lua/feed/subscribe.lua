@@ -1,6 +1,7 @@
 --[[
 Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not
-vanish by itself. Retention keeps what a protected subscriber has not passed yet.
+vanish by itself. Retention keeps what a protected subscriber has not passed yet;
+one stays protected until it is forgotten.
 
 @returns subscribed  marker:text created:flag
 @cost    O(log subscribers)
@@ -50,8 +51,6 @@ if not known then
 end
 if protected then
   redis.call('ZADD', guards, exact(position), name)
-else
-  redis.call('ZREM', guards, name)
 end
 begin_feed(meta, feed, now_us)
 feed.lives_until = -1

@@ -4,9 +4,12 @@ import { type Appended, type Claim, type ClaimOptions, type Feed, type FeedOptio
 import type { NewMessage, Perilune } from 'perilune'
 import type { Webhooks } from '../subscriptions/webhooks.ts'
 import type { QueueTerms } from '../zaqar/metadata.ts'
+import { BoundedMap } from './bounded-map.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { besides, feedName, type Place } from './place.ts'
 import type { Registry } from './registry.ts'
+
+const KEPT_FEEDS = 10_000
 
 type DeadLetterTerms = QueueTerms['deadLetters']
 
@@ -23,6 +26,7 @@ export class Queues {
   readonly webhooks: Webhooks
   readonly #perilune: Perilune
   readonly #deadLetters: DeadLetters
+  readonly #feeds = new BoundedMap<Feed<string>>(KEPT_FEEDS)
 
   constructor({ perilune, registry, webhooks, onError }: QueuesParts) {
     this.#perilune = perilune
@@ -31,8 +35,15 @@ export class Queues {
     this.#deadLetters = new DeadLetters(onError)
   }
 
+  /** A handle learns how its feed is appended to best, so it is kept. */
   feed(place: Place, deadLetters: DeadLetterTerms = null): Feed<string> {
-    return this.#perilune.feed(feedName(place), feedOptions(place, deadLetters))
+    const name = feedName(place)
+    const key = `${place.tenant.origin} ${deadLetters === null ? '' : JSON.stringify(deadLetters)} ${name}`
+    const known = this.#feeds.get(key)
+    if (known !== undefined) return known
+    const feed = this.#perilune.feed(name, feedOptions(place, deadLetters))
+    this.#feeds.set(key, feed)
+    return feed
   }
 
   /** Registers the queue if it is not. */

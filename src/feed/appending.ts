@@ -108,6 +108,7 @@ export class Appender<Body> {
 
   /** Appends messages in as few script calls as their number and size allow. */
   async appendMany(messages: readonly Outgoing[]): Promise<Appended[]> {
+    if (messages.length === 1) return [await this.append(messages[0] as Outgoing)]
     const results: Appended[] = []
     for (const group of inGroups(messages)) {
       const bytes = group.reduce((sum, message) => sum + message.bytes, 0)

@@ -7,7 +7,7 @@ import { tail, type TailedMessage } from './tail.ts'
 export interface SubscriberOptions {
   /** Where a new subscriber begins: a marker, `'end'`, or by default the oldest message. */
   from?: string
-  /** True keeps retention from removing what this subscriber has not passed; default false. */
+  /** True keeps retention from removing what this subscriber has not passed; default false. Stays until `forget`. */
   protect?: boolean
 }
 

@@ -6225,19 +6225,20 @@ export type SubscribeAnswer =
 
 
 /**
- * Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not vanish by itself. Retention keeps what a protected subscriber has not passed yet.
+ * Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not vanish by itself. Retention keeps what a protected subscriber has not passed yet; one stays protected until it is forgotten.
  *
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: '065da61c69c20d36059445049b462f6bc539140b',
+    sha1: '587e85ad540d4c09ce6291d5f392dbc1babb7435',
     reads: false,
     bytes: false,
     source: `--[[
 Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not
-vanish by itself. Retention keeps what a protected subscriber has not passed yet.
+vanish by itself. Retention keeps what a protected subscriber has not passed yet;
+one stays protected until it is forgotten.
 
 @returns subscribed  marker:text created:flag
 @cost    O(log subscribers)
@@ -6441,8 +6442,6 @@ if not known then
 end
 if protected then
   redis.call('ZADD', guards, exact(position), name)
-else
-  redis.call('ZREM', guards, name)
 end
 begin_feed(meta, feed, now_us)
 feed.lives_until = -1
@@ -6458,14 +6457,14 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
   parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'calls', 'once', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/subscribe.lua', 1],
-    [26, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/feed/meta.lua', 1],
-    [69, 'lua/shared/feed/save.lua', 1],
-    [104, 'lua/shared/feed/marker.lua', 1],
-    [126, 'lua/shared/feed/start.lua', 1],
-    [151, 'lua/shared/feed/keep-alive.lua', 1],
-    [187, 'lua/feed/subscribe.lua', 33],
+    [27, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/feed/meta.lua', 1],
+    [70, 'lua/shared/feed/save.lua', 1],
+    [105, 'lua/shared/feed/marker.lua', 1],
+    [127, 'lua/shared/feed/start.lua', 1],
+    [152, 'lua/shared/feed/keep-alive.lua', 1],
+    [188, 'lua/feed/subscribe.lua', 34],
   ],
   encode(args) {
     return [
