@@ -66,19 +66,26 @@ export class Batcher<Item, Result> {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#groups.length === 0 || this.#underWay >= this.#limits.underWay) return
+    if (this.#scheduled || !this.#maySend()) return
     this.#scheduled = true
-    process.nextTick(() => {
-      this.#scheduled = false
-      this.#flush()
-    })
+    process.nextTick(() => this.#flush())
   }
 
+  // One batch a turn of the event loop: Redis answers all that it reads at once only when all of it is
+  // done, so two batches written together would be answered together, and neither side would overlap.
   #flush(): void {
+    this.#scheduled = false
+    if (!this.#maySend()) return
     const free = this.#limits.underWay - this.#underWay
     const waiting = this.#groups.length
-    const share = waiting < WORTH_SHARING ? waiting : Math.ceil(waiting / free)
-    while (this.#groups.length > 0 && this.#underWay < this.#limits.underWay) this.#carry(share)
+    this.#carry(waiting < WORTH_SHARING ? waiting : Math.ceil(waiting / free))
+    if (!this.#maySend()) return
+    this.#scheduled = true
+    setImmediate(() => this.#flush())
+  }
+
+  #maySend(): boolean {
+    return this.#groups.length > 0 && this.#underWay < this.#limits.underWay
   }
 
   /** Sends the next `most` groups, or as many of them as fit. */
