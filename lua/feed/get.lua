@@ -42,7 +42,7 @@ local held = find_claimed(claimed, leases, entries, now_ms)
 for _, entry in ipairs(entries) do
   if not has_expired(entry, now_ms) then
     alive[#alive + 1] = entry
-    tell_claim(claims, entry, held)
+    tell_claim(claims, entry.position, held[entry.place])
   end
 end
 return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }

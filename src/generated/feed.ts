@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: 'd256b79f89e7f88bc7a672dffdd3787a38459fd2',
+    sha1: '263b6ab937a6ddb37c42f0b322bbdc725955c949',
     reads: false,
     bytes: false,
     source: `--[[
@@ -190,38 +190,43 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
--- expires_at_ms is 0 when the message stays.
-local function parse_entry(raw)
-  local place = string.sub(raw[1], 1, -3)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
-  local fields = raw[2]
-  local ttl_ms, extra, body = 0, '', fields[2]
-  if fields[1] == 't' then
-    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2], 0
   end
-  local entry = {
-    place = place,
-    position = position,
-    id = position,
-    ttl_ms = ttl_ms,
-    origin = extra,
-    body = body,
-    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
-    claims = 0,
-  }
+  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
+  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
   local mark = extra ~= '' and string.find(extra, '#', 1, true)
   if mark then
-    entry.origin = string.sub(extra, 1, mark - 1)
-    entry.id = tonumber(string.sub(extra, mark + 1))
+    id = tonumber(string.sub(extra, mark + 1))
+    extra = string.sub(extra, 1, mark - 1)
   end
-  return entry
+  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    body = body,
+    ttl_ms = ttl_ms,
+    claims = 0,
+  }
 end
 
 -- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at, raw in ipairs(entries) do
-    entries[at] = parse_entry(raw)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
   end
   return entries
 end
@@ -247,13 +252,17 @@ local function next_chunk(wanted, read_count, read_bytes)
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell_message(answer, entry)
+local function tell(answer, position, id, expires_at_ms, claims, body)
   local n = #answer
-  answer[n + 1] = entry.position
-  answer[n + 2] = entry.id
-  answer[n + 3] = entry.expires_at_ms
-  answer[n + 4] = entry.claims
-  answer[n + 5] = entry.body
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+
+local function tell_message(answer, entry)
+  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -488,12 +497,12 @@ return { 'acked', #done, refused }
     [76, 'lua/shared/feed/meta.lua', 1],
     [108, 'lua/shared/feed/save.lua', 1],
     [143, 'lua/shared/feed/entry.lua', 1],
-    [223, 'lua/shared/feed/work.lua', 1],
-    [273, 'lua/shared/feed/remove.lua', 1],
-    [299, 'lua/shared/feed/leases.lua', 1],
-    [315, 'lua/shared/feed/places.lua', 1],
-    [340, 'lua/shared/feed/keep-alive.lua', 1],
-    [376, 'lua/feed/ack.lua', 35],
+    [232, 'lua/shared/feed/work.lua', 1],
+    [282, 'lua/shared/feed/remove.lua', 1],
+    [308, 'lua/shared/feed/leases.lua', 1],
+    [324, 'lua/shared/feed/places.lua', 1],
+    [349, 'lua/shared/feed/keep-alive.lua', 1],
+    [385, 'lua/feed/ack.lua', 35],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -1070,7 +1079,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'c9d01f964d03e731d7b9d36ad567738c9827263c',
+    sha1: 'fec3493dc18bb0356d298fa2f99da64a0aa56aac',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1245,38 +1254,43 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
--- expires_at_ms is 0 when the message stays.
-local function parse_entry(raw)
-  local place = string.sub(raw[1], 1, -3)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
-  local fields = raw[2]
-  local ttl_ms, extra, body = 0, '', fields[2]
-  if fields[1] == 't' then
-    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2], 0
   end
-  local entry = {
-    place = place,
-    position = position,
-    id = position,
-    ttl_ms = ttl_ms,
-    origin = extra,
-    body = body,
-    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
-    claims = 0,
-  }
+  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
+  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
   local mark = extra ~= '' and string.find(extra, '#', 1, true)
   if mark then
-    entry.origin = string.sub(extra, 1, mark - 1)
-    entry.id = tonumber(string.sub(extra, mark + 1))
+    id = tonumber(string.sub(extra, mark + 1))
+    extra = string.sub(extra, 1, mark - 1)
   end
-  return entry
+  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    body = body,
+    ttl_ms = ttl_ms,
+    claims = 0,
+  }
 end
 
 -- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at, raw in ipairs(entries) do
-    entries[at] = parse_entry(raw)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
   end
   return entries
 end
@@ -1302,13 +1316,17 @@ local function next_chunk(wanted, read_count, read_bytes)
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell_message(answer, entry)
+local function tell(answer, position, id, expires_at_ms, claims, body)
   local n = #answer
-  answer[n + 1] = entry.position
-  answer[n + 2] = entry.id
-  answer[n + 3] = entry.expires_at_ms
-  answer[n + 4] = entry.claims
-  answer[n + 5] = entry.body
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+
+local function tell_message(answer, entry)
+  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -1742,17 +1760,17 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [99, 'lua/shared/feed/meta.lua', 1],
     [131, 'lua/shared/feed/save.lua', 1],
     [166, 'lua/shared/feed/entry.lua', 1],
-    [246, 'lua/shared/feed/add-entry.lua', 1],
-    [254, 'lua/shared/feed/remove.lua', 1],
-    [280, 'lua/shared/feed/expiry.lua', 1],
-    [372, 'lua/shared/feed/park.lua', 1],
-    [390, 'lua/shared/feed/show-due.lua', 1],
-    [391, 'lua/shared/feed/parked.lua', 1],
-    [410, 'lua/shared/feed/show-due.lua', 3],
-    [452, 'lua/shared/feed/once.lua', 1],
-    [475, 'lua/shared/feed/retention.lua', 1],
-    [528, 'lua/shared/feed/keep-alive.lua', 1],
-    [564, 'lua/feed/append.lua', 50],
+    [255, 'lua/shared/feed/add-entry.lua', 1],
+    [263, 'lua/shared/feed/remove.lua', 1],
+    [289, 'lua/shared/feed/expiry.lua', 1],
+    [381, 'lua/shared/feed/park.lua', 1],
+    [399, 'lua/shared/feed/show-due.lua', 1],
+    [400, 'lua/shared/feed/parked.lua', 1],
+    [419, 'lua/shared/feed/show-due.lua', 3],
+    [461, 'lua/shared/feed/once.lua', 1],
+    [484, 'lua/shared/feed/retention.lua', 1],
+    [537, 'lua/shared/feed/keep-alive.lua', 1],
+    [573, 'lua/feed/append.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.messages.length * 5)
@@ -1836,7 +1854,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '0e9c42a3233e088f1bf3340f5a4e8933c182cfd9',
+    sha1: 'bdd5c987a6029fe626fdbcc14254e87ed857b81c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2015,38 +2033,43 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
--- expires_at_ms is 0 when the message stays.
-local function parse_entry(raw)
-  local place = string.sub(raw[1], 1, -3)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
-  local fields = raw[2]
-  local ttl_ms, extra, body = 0, '', fields[2]
-  if fields[1] == 't' then
-    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2], 0
   end
-  local entry = {
-    place = place,
-    position = position,
-    id = position,
-    ttl_ms = ttl_ms,
-    origin = extra,
-    body = body,
-    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
-    claims = 0,
-  }
+  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
+  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
   local mark = extra ~= '' and string.find(extra, '#', 1, true)
   if mark then
-    entry.origin = string.sub(extra, 1, mark - 1)
-    entry.id = tonumber(string.sub(extra, mark + 1))
+    id = tonumber(string.sub(extra, mark + 1))
+    extra = string.sub(extra, 1, mark - 1)
   end
-  return entry
+  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    body = body,
+    ttl_ms = ttl_ms,
+    claims = 0,
+  }
 end
 
 -- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at, raw in ipairs(entries) do
-    entries[at] = parse_entry(raw)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
   end
   return entries
 end
@@ -2072,13 +2095,17 @@ local function next_chunk(wanted, read_count, read_bytes)
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell_message(answer, entry)
+local function tell(answer, position, id, expires_at_ms, claims, body)
   local n = #answer
-  answer[n + 1] = entry.position
-  answer[n + 2] = entry.id
-  answer[n + 3] = entry.expires_at_ms
-  answer[n + 4] = entry.claims
-  answer[n + 5] = entry.body
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+
+local function tell_message(answer, entry)
+  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -2618,23 +2645,23 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [103, 'lua/shared/feed/meta.lua', 1],
     [135, 'lua/shared/feed/save.lua', 1],
     [170, 'lua/shared/feed/entry.lua', 1],
-    [250, 'lua/shared/feed/add-entry.lua', 1],
-    [258, 'lua/shared/feed/work.lua', 1],
-    [308, 'lua/shared/feed/remove.lua', 1],
-    [334, 'lua/shared/feed/expiry.lua', 1],
-    [426, 'lua/shared/feed/show-due.lua', 1],
-    [427, 'lua/shared/feed/parked.lua', 1],
-    [446, 'lua/shared/feed/show-due.lua', 3],
-    [488, 'lua/shared/feed/leases.lua', 1],
-    [504, 'lua/shared/feed/claimed-entries.lua', 1],
-    [513, 'lua/shared/feed/lapse.lua', 1],
-    [547, 'lua/shared/feed/free.lua', 1],
-    [600, 'lua/shared/feed/open-claim.lua', 1],
-    [616, 'lua/shared/feed/bury.lua', 1],
-    [629, 'lua/shared/feed/prolong.lua', 1],
-    [649, 'lua/shared/feed/recheck.lua', 1],
-    [659, 'lua/shared/feed/keep-alive.lua', 1],
-    [695, 'lua/feed/claim.lua', 60],
+    [259, 'lua/shared/feed/add-entry.lua', 1],
+    [267, 'lua/shared/feed/work.lua', 1],
+    [317, 'lua/shared/feed/remove.lua', 1],
+    [343, 'lua/shared/feed/expiry.lua', 1],
+    [435, 'lua/shared/feed/show-due.lua', 1],
+    [436, 'lua/shared/feed/parked.lua', 1],
+    [455, 'lua/shared/feed/show-due.lua', 3],
+    [497, 'lua/shared/feed/leases.lua', 1],
+    [513, 'lua/shared/feed/claimed-entries.lua', 1],
+    [522, 'lua/shared/feed/lapse.lua', 1],
+    [556, 'lua/shared/feed/free.lua', 1],
+    [609, 'lua/shared/feed/open-claim.lua', 1],
+    [625, 'lua/shared/feed/bury.lua', 1],
+    [638, 'lua/shared/feed/prolong.lua', 1],
+    [658, 'lua/shared/feed/recheck.lua', 1],
+    [668, 'lua/shared/feed/keep-alive.lua', 1],
+    [704, 'lua/feed/claim.lua', 60],
   ],
   encode(args) {
     return [
@@ -2703,7 +2730,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: 'ca11bbd3da36c966085e74e053ee65edd14450c2',
+    sha1: 'e409c2f42a4d7611fb0f29825bc43300a4734d45',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2767,38 +2794,43 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
--- expires_at_ms is 0 when the message stays.
-local function parse_entry(raw)
-  local place = string.sub(raw[1], 1, -3)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
-  local fields = raw[2]
-  local ttl_ms, extra, body = 0, '', fields[2]
-  if fields[1] == 't' then
-    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2], 0
   end
-  local entry = {
-    place = place,
-    position = position,
-    id = position,
-    ttl_ms = ttl_ms,
-    origin = extra,
-    body = body,
-    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
-    claims = 0,
-  }
+  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
+  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
   local mark = extra ~= '' and string.find(extra, '#', 1, true)
   if mark then
-    entry.origin = string.sub(extra, 1, mark - 1)
-    entry.id = tonumber(string.sub(extra, mark + 1))
+    id = tonumber(string.sub(extra, mark + 1))
+    extra = string.sub(extra, 1, mark - 1)
   end
-  return entry
+  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    body = body,
+    ttl_ms = ttl_ms,
+    claims = 0,
+  }
 end
 
 -- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at, raw in ipairs(entries) do
-    entries[at] = parse_entry(raw)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
   end
   return entries
 end
@@ -2824,13 +2856,17 @@ local function next_chunk(wanted, read_count, read_bytes)
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell_message(answer, entry)
+local function tell(answer, position, id, expires_at_ms, claims, body)
   local n = #answer
-  answer[n + 1] = entry.position
-  answer[n + 2] = entry.id
-  answer[n + 3] = entry.expires_at_ms
-  answer[n + 4] = entry.claims
-  answer[n + 5] = entry.body
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+
+local function tell_message(answer, entry)
+  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -2945,10 +2981,10 @@ return {
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
     [55, 'lua/shared/feed/entry.lua', 1],
-    [135, 'lua/shared/feed/work.lua', 1],
-    [185, 'lua/shared/feed/leases.lua', 1],
-    [201, 'lua/shared/feed/claimed-entries.lua', 1],
-    [210, 'lua/feed/claimed.lua', 23],
+    [144, 'lua/shared/feed/work.lua', 1],
+    [194, 'lua/shared/feed/leases.lua', 1],
+    [210, 'lua/shared/feed/claimed-entries.lua', 1],
+    [219, 'lua/feed/claimed.lua', 23],
   ],
   encode(args) {
     return [
@@ -3563,7 +3599,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: 'f2b34d51aa9dc3b627100b160b0a81caaa00a149',
+    sha1: 'c851553a23b38c3dd7c3db0fa23f8f727775d9d9',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3628,38 +3664,43 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
--- expires_at_ms is 0 when the message stays.
-local function parse_entry(raw)
-  local place = string.sub(raw[1], 1, -3)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
-  local fields = raw[2]
-  local ttl_ms, extra, body = 0, '', fields[2]
-  if fields[1] == 't' then
-    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2], 0
   end
-  local entry = {
-    place = place,
-    position = position,
-    id = position,
-    ttl_ms = ttl_ms,
-    origin = extra,
-    body = body,
-    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
-    claims = 0,
-  }
+  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
+  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
   local mark = extra ~= '' and string.find(extra, '#', 1, true)
   if mark then
-    entry.origin = string.sub(extra, 1, mark - 1)
-    entry.id = tonumber(string.sub(extra, mark + 1))
+    id = tonumber(string.sub(extra, mark + 1))
+    extra = string.sub(extra, 1, mark - 1)
   end
-  return entry
+  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    body = body,
+    ttl_ms = ttl_ms,
+    claims = 0,
+  }
 end
 
 -- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at, raw in ipairs(entries) do
-    entries[at] = parse_entry(raw)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
   end
   return entries
 end
@@ -3685,13 +3726,17 @@ local function next_chunk(wanted, read_count, read_bytes)
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell_message(answer, entry)
+local function tell(answer, position, id, expires_at_ms, claims, body)
   local n = #answer
-  answer[n + 1] = entry.position
-  answer[n + 2] = entry.id
-  answer[n + 3] = entry.expires_at_ms
-  answer[n + 4] = entry.claims
-  answer[n + 5] = entry.body
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+
+local function tell_message(answer, entry)
+  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -3810,11 +3855,11 @@ local function find_claimed(claimed, leases, entries, now_ms)
   return held
 end
 
--- Tells which claim holds a message, for those that one holds.
-local function tell_claim(answer, entry, held)
-  if held[entry.place] then
-    answer[#answer + 1] = entry.position
-    answer[#answer + 1] = tonumber(held[entry.place])
+-- Tells which claim holds a message; nothing when none does.
+local function tell_claim(answer, position, token)
+  if token then
+    answer[#answer + 1] = position
+    answer[#answer + 1] = tonumber(token)
   end
 end
 -- From ids to places: a message that was delayed has a place other than its id.
@@ -3861,7 +3906,7 @@ local held = find_claimed(claimed, leases, entries, now_ms)
 for _, entry in ipairs(entries) do
   if not has_expired(entry, now_ms) then
     alive[#alive + 1] = entry
-    tell_claim(claims, entry, held)
+    tell_claim(claims, entry.position, held[entry.place])
   end
 end
 return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
@@ -3873,12 +3918,12 @@ return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/feed/meta.lua', 1],
     [56, 'lua/shared/feed/entry.lua', 1],
-    [136, 'lua/shared/feed/work.lua', 1],
-    [186, 'lua/shared/feed/parked.lua', 1],
-    [205, 'lua/shared/feed/leases.lua', 1],
-    [221, 'lua/shared/feed/held.lua', 1],
-    [252, 'lua/shared/feed/places.lua', 1],
-    [277, 'lua/feed/get.lua', 26],
+    [145, 'lua/shared/feed/work.lua', 1],
+    [195, 'lua/shared/feed/parked.lua', 1],
+    [214, 'lua/shared/feed/leases.lua', 1],
+    [230, 'lua/shared/feed/held.lua', 1],
+    [261, 'lua/shared/feed/places.lua', 1],
+    [286, 'lua/feed/get.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -3940,7 +3985,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: '7f6261b8f01fc5002a00a832ad32fc7a2ef8113c',
+    sha1: '65825a9e6cff14a9e45dc448b0ba9acb1414ca43',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4009,38 +4054,43 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
--- expires_at_ms is 0 when the message stays.
-local function parse_entry(raw)
-  local place = string.sub(raw[1], 1, -3)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
-  local fields = raw[2]
-  local ttl_ms, extra, body = 0, '', fields[2]
-  if fields[1] == 't' then
-    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2], 0
   end
-  local entry = {
-    place = place,
-    position = position,
-    id = position,
-    ttl_ms = ttl_ms,
-    origin = extra,
-    body = body,
-    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
-    claims = 0,
-  }
+  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
+  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
   local mark = extra ~= '' and string.find(extra, '#', 1, true)
   if mark then
-    entry.origin = string.sub(extra, 1, mark - 1)
-    entry.id = tonumber(string.sub(extra, mark + 1))
+    id = tonumber(string.sub(extra, mark + 1))
+    extra = string.sub(extra, 1, mark - 1)
   end
-  return entry
+  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    body = body,
+    ttl_ms = ttl_ms,
+    claims = 0,
+  }
 end
 
 -- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at, raw in ipairs(entries) do
-    entries[at] = parse_entry(raw)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
   end
   return entries
 end
@@ -4066,13 +4116,17 @@ local function next_chunk(wanted, read_count, read_bytes)
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell_message(answer, entry)
+local function tell(answer, position, id, expires_at_ms, claims, body)
   local n = #answer
-  answer[n + 1] = entry.position
-  answer[n + 2] = entry.id
-  answer[n + 3] = entry.expires_at_ms
-  answer[n + 4] = entry.claims
-  answer[n + 5] = entry.body
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+
+local function tell_message(answer, entry)
+  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -4217,10 +4271,10 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/feed/meta.lua', 1],
     [60, 'lua/shared/feed/entry.lua', 1],
-    [140, 'lua/shared/feed/work.lua', 1],
-    [190, 'lua/shared/feed/leases.lua', 1],
-    [206, 'lua/shared/feed/due.lua', 1],
-    [213, 'lua/feed/inspect.lua', 28],
+    [149, 'lua/shared/feed/work.lua', 1],
+    [199, 'lua/shared/feed/leases.lua', 1],
+    [215, 'lua/shared/feed/due.lua', 1],
+    [222, 'lua/feed/inspect.lua', 28],
   ],
   encode(args) {
     return [
@@ -4298,7 +4352,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: '393f79a7e2d8015a9d480957c3bfe7c6387fb03c',
+    sha1: 'c504bcba8a072deda2a72b73593fd3b162d3532e',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4377,38 +4431,43 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
--- expires_at_ms is 0 when the message stays.
-local function parse_entry(raw)
-  local place = string.sub(raw[1], 1, -3)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
-  local fields = raw[2]
-  local ttl_ms, extra, body = 0, '', fields[2]
-  if fields[1] == 't' then
-    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2], 0
   end
-  local entry = {
-    place = place,
-    position = position,
-    id = position,
-    ttl_ms = ttl_ms,
-    origin = extra,
-    body = body,
-    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
-    claims = 0,
-  }
+  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
+  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
   local mark = extra ~= '' and string.find(extra, '#', 1, true)
   if mark then
-    entry.origin = string.sub(extra, 1, mark - 1)
-    entry.id = tonumber(string.sub(extra, mark + 1))
+    id = tonumber(string.sub(extra, mark + 1))
+    extra = string.sub(extra, 1, mark - 1)
   end
-  return entry
+  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    body = body,
+    ttl_ms = ttl_ms,
+    claims = 0,
+  }
 end
 
 -- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at, raw in ipairs(entries) do
-    entries[at] = parse_entry(raw)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
   end
   return entries
 end
@@ -4434,13 +4493,17 @@ local function next_chunk(wanted, read_count, read_bytes)
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell_message(answer, entry)
+local function tell(answer, position, id, expires_at_ms, claims, body)
   local n = #answer
-  answer[n + 1] = entry.position
-  answer[n + 2] = entry.id
-  answer[n + 3] = entry.expires_at_ms
-  answer[n + 4] = entry.claims
-  answer[n + 5] = entry.body
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+
+local function tell_message(answer, entry)
+  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -4606,18 +4669,27 @@ local function find_claimed(claimed, leases, entries, now_ms)
   return held
 end
 
--- Tells which claim holds a message, for those that one holds.
-local function tell_claim(answer, entry, held)
-  if held[entry.place] then
-    answer[#answer + 1] = entry.position
-    answer[#answer + 1] = tonumber(held[entry.place])
+-- Tells which claim holds a message; nothing when none does.
+local function tell_claim(answer, position, token)
+  if token then
+    answer[#answer + 1] = position
+    answer[#answer + 1] = tonumber(token)
   end
 end
 -- What a reader gets to see.
 
-local function is_hidden(hide, held, entry, now_ms)
-  local own = hide.origin ~= '' and entry.origin == hide.origin
-  return own or (hide.claimed and held[entry.place]) or has_expired(entry, now_ms)
+-- What claims have changed, for each of the entries: a table with \`claims\` and \`expires_at_ms\` where they
+-- did, and the token of a live claim. Nothing on a feed where nobody has claimed yet.
+local function find_changes(feed, claimed, leases, work, raws, now_ms)
+  local changes, held = {}, {}
+  if feed.token > 0 then
+    for at = 1, #raws do
+      changes[at] = { place = string.sub(raws[at][1], 1, -3) }
+    end
+    complete_entries(work, changes)
+    held = find_claimed(claimed, leases, changes, now_ms)
+  end
+  return changes, held
 end
 
 -- Adds visible messages after \`position\` to the page. Answers the position it came to, how many
@@ -4626,23 +4698,25 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
   local shown, looked_at, bytes = 0, 0, 0
   while shown < limit and looked_at < limit + 1000 and bytes < ENOUGH_BYTES do
     local chunk = next_chunk(math.min(200, limit - shown + looked_at), looked_at, bytes)
-    local entries = entries_between(log, exact(position + 1), '+', chunk)
-    complete_entries(work, entries)
-    local held = find_claimed(claimed, leases, entries, now_ms)
-    for _, entry in ipairs(entries) do
+    local raws = redis.call('XRANGE', log, exact(position + 1), '+', 'COUNT', chunk)
+    local changes, held = find_changes(feed, claimed, leases, work, raws, now_ms)
+    for at = 1, #raws do
       if shown == limit then
         return position, shown, true
       end
-      position = entry.position
-      bytes = bytes + #entry.body
-      if not is_hidden(hide, held, entry, now_ms) then
-        tell_message(page.messages, entry)
-        tell_claim(page.claims, entry, held)
+      local place, here, id, expires_at_ms, origin, body = read_entry(raws[at])
+      local change = changes[at]
+      expires_at_ms = change and change.expires_at_ms or expires_at_ms
+      position, bytes = here, bytes + #body
+      local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
+      if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
+        tell(page.messages, here, id, expires_at_ms, change and change.claims or 0, body)
+        tell_claim(page.claims, here, held[place])
         shown = shown + 1
       end
     end
-    looked_at = looked_at + #entries
-    if #entries < chunk then
+    looked_at = looked_at + #raws
+    if #raws < chunk then
       return math.max(position, feed.last), shown, false
     end
   end
@@ -4665,7 +4739,8 @@ local function read_delayed(delayed, parked, start, limit, hide, now_ms, page)
   local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
   for at = 1, #found, 2 do
     local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
-    if not is_hidden(hide, {}, entry, now_ms) then
+    local own = hide.origin ~= '' and entry.origin == hide.origin
+    if not own and not has_expired(entry, now_ms) then
       tell_message(page.messages, entry)
     end
     suffix = string.format('-%.0f-%s', found[at + 1], found[at])
@@ -4727,14 +4802,14 @@ return {
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/feed/meta.lua', 1],
     [70, 'lua/shared/feed/entry.lua', 1],
-    [150, 'lua/shared/feed/work.lua', 1],
-    [200, 'lua/shared/feed/parked.lua', 1],
-    [219, 'lua/shared/feed/leases.lua', 1],
-    [235, 'lua/shared/feed/marker.lua', 1],
-    [257, 'lua/shared/feed/start.lua', 1],
-    [282, 'lua/shared/feed/held.lua', 1],
-    [313, 'lua/shared/feed/reading.lua', 1],
-    [372, 'lua/feed/read.lua', 38],
+    [159, 'lua/shared/feed/work.lua', 1],
+    [209, 'lua/shared/feed/parked.lua', 1],
+    [228, 'lua/shared/feed/leases.lua', 1],
+    [244, 'lua/shared/feed/marker.lua', 1],
+    [266, 'lua/shared/feed/start.lua', 1],
+    [291, 'lua/shared/feed/held.lua', 1],
+    [322, 'lua/shared/feed/reading.lua', 1],
+    [393, 'lua/feed/read.lua', 38],
   ],
   encode(args) {
     return [
@@ -5136,7 +5211,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '3cd522e513a6fd17b30fcd3f32a001bd397528f0',
+    sha1: '27397a04b30ca487149b77c9a2c6171f0ee91a0d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5287,38 +5362,43 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
--- expires_at_ms is 0 when the message stays.
-local function parse_entry(raw)
-  local place = string.sub(raw[1], 1, -3)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
-  local fields = raw[2]
-  local ttl_ms, extra, body = 0, '', fields[2]
-  if fields[1] == 't' then
-    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2], 0
   end
-  local entry = {
-    place = place,
-    position = position,
-    id = position,
-    ttl_ms = ttl_ms,
-    origin = extra,
-    body = body,
-    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
-    claims = 0,
-  }
+  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
+  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
   local mark = extra ~= '' and string.find(extra, '#', 1, true)
   if mark then
-    entry.origin = string.sub(extra, 1, mark - 1)
-    entry.id = tonumber(string.sub(extra, mark + 1))
+    id = tonumber(string.sub(extra, mark + 1))
+    extra = string.sub(extra, 1, mark - 1)
   end
-  return entry
+  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    body = body,
+    ttl_ms = ttl_ms,
+    claims = 0,
+  }
 end
 
 -- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at, raw in ipairs(entries) do
-    entries[at] = parse_entry(raw)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
   end
   return entries
 end
@@ -5344,13 +5424,17 @@ local function next_chunk(wanted, read_count, read_bytes)
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell_message(answer, entry)
+local function tell(answer, position, id, expires_at_ms, claims, body)
   local n = #answer
-  answer[n + 1] = entry.position
-  answer[n + 2] = entry.id
-  answer[n + 3] = entry.expires_at_ms
-  answer[n + 4] = entry.claims
-  answer[n + 5] = entry.body
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+
+local function tell_message(answer, entry)
+  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -5570,12 +5654,12 @@ return { 'removed', count, held }
     [75, 'lua/shared/feed/meta.lua', 1],
     [107, 'lua/shared/feed/save.lua', 1],
     [142, 'lua/shared/feed/entry.lua', 1],
-    [222, 'lua/shared/feed/work.lua', 1],
-    [272, 'lua/shared/feed/remove.lua', 1],
-    [298, 'lua/shared/feed/leases.lua', 1],
-    [314, 'lua/shared/feed/places.lua', 1],
-    [339, 'lua/shared/feed/keep-alive.lua', 1],
-    [375, 'lua/feed/remove.lua', 34],
+    [231, 'lua/shared/feed/work.lua', 1],
+    [281, 'lua/shared/feed/remove.lua', 1],
+    [307, 'lua/shared/feed/leases.lua', 1],
+    [323, 'lua/shared/feed/places.lua', 1],
+    [348, 'lua/shared/feed/keep-alive.lua', 1],
+    [384, 'lua/feed/remove.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -5622,7 +5706,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '81f3e5d5de4c4111ae458f837985b4b7a2ec7d56',
+    sha1: '0fc81d50078f3049cac34562f426371301d48d20',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5742,38 +5826,43 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
--- expires_at_ms is 0 when the message stays.
-local function parse_entry(raw)
-  local place = string.sub(raw[1], 1, -3)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
-  local fields = raw[2]
-  local ttl_ms, extra, body = 0, '', fields[2]
-  if fields[1] == 't' then
-    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2], 0
   end
-  local entry = {
-    place = place,
-    position = position,
-    id = position,
-    ttl_ms = ttl_ms,
-    origin = extra,
-    body = body,
-    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
-    claims = 0,
-  }
+  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
+  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
   local mark = extra ~= '' and string.find(extra, '#', 1, true)
   if mark then
-    entry.origin = string.sub(extra, 1, mark - 1)
-    entry.id = tonumber(string.sub(extra, mark + 1))
+    id = tonumber(string.sub(extra, mark + 1))
+    extra = string.sub(extra, 1, mark - 1)
   end
-  return entry
+  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    body = body,
+    ttl_ms = ttl_ms,
+    claims = 0,
+  }
 end
 
 -- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at, raw in ipairs(entries) do
-    entries[at] = parse_entry(raw)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
   end
   return entries
 end
@@ -5799,13 +5888,17 @@ local function next_chunk(wanted, read_count, read_bytes)
 end
 
 -- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell_message(answer, entry)
+local function tell(answer, position, id, expires_at_ms, claims, body)
   local n = #answer
-  answer[n + 1] = entry.position
-  answer[n + 2] = entry.id
-  answer[n + 3] = entry.expires_at_ms
-  answer[n + 4] = entry.claims
-  answer[n + 5] = entry.body
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+
+local function tell_message(answer, entry)
+  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -6176,18 +6269,18 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [44, 'lua/shared/feed/meta.lua', 1],
     [76, 'lua/shared/feed/save.lua', 1],
     [111, 'lua/shared/feed/entry.lua', 1],
-    [191, 'lua/shared/feed/add-entry.lua', 1],
-    [199, 'lua/shared/feed/work.lua', 1],
-    [249, 'lua/shared/feed/remove.lua', 1],
-    [275, 'lua/shared/feed/expiry.lua', 1],
-    [367, 'lua/shared/feed/show-due.lua', 1],
-    [368, 'lua/shared/feed/parked.lua', 1],
-    [387, 'lua/shared/feed/show-due.lua', 3],
-    [429, 'lua/shared/feed/leases.lua', 1],
-    [445, 'lua/shared/feed/lapse.lua', 1],
-    [479, 'lua/shared/feed/keep-alive.lua', 1],
-    [515, 'lua/shared/feed/due.lua', 1],
-    [522, 'lua/feed/settle.lua', 36],
+    [200, 'lua/shared/feed/add-entry.lua', 1],
+    [208, 'lua/shared/feed/work.lua', 1],
+    [258, 'lua/shared/feed/remove.lua', 1],
+    [284, 'lua/shared/feed/expiry.lua', 1],
+    [376, 'lua/shared/feed/show-due.lua', 1],
+    [377, 'lua/shared/feed/parked.lua', 1],
+    [396, 'lua/shared/feed/show-due.lua', 3],
+    [438, 'lua/shared/feed/leases.lua', 1],
+    [454, 'lua/shared/feed/lapse.lua', 1],
+    [488, 'lua/shared/feed/keep-alive.lua', 1],
+    [524, 'lua/shared/feed/due.lua', 1],
+    [531, 'lua/feed/settle.lua', 36],
   ],
   encode(args) {
     return [

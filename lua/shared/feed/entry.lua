@@ -5,38 +5,43 @@
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
--- expires_at_ms is 0 when the message stays.
-local function parse_entry(raw)
-  local place = string.sub(raw[1], 1, -3)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
-  local fields = raw[2]
-  local ttl_ms, extra, body = 0, '', fields[2]
-  if fields[1] == 't' then
-    ttl_ms, extra, body = tonumber(fields[2]), fields[4], fields[6]
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2], 0
   end
-  local entry = {
-    place = place,
-    position = position,
-    id = position,
-    ttl_ms = ttl_ms,
-    origin = extra,
-    body = body,
-    expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms,
-    claims = 0,
-  }
+  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
+  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
   local mark = extra ~= '' and string.find(extra, '#', 1, true)
   if mark then
-    entry.origin = string.sub(extra, 1, mark - 1)
-    entry.id = tonumber(string.sub(extra, mark + 1))
+    id = tonumber(string.sub(extra, mark + 1))
+    extra = string.sub(extra, 1, mark - 1)
   end
-  return entry
+  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    body = body,
+    ttl_ms = ttl_ms,
+    claims = 0,
+  }
 end
 
 -- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
 local function entries_between(log, from, to, count)
   local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at, raw in ipairs(entries) do
-    entries[at] = parse_entry(raw)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
   end
   return entries
 end
@@ -62,13 +67,17 @@ local function next_chunk(wanted, read_count, read_bytes)
 end
 
 -- Appends what an answer tells of a message; the order of `messages:[…]` in every head.
-local function tell_message(answer, entry)
+local function tell(answer, position, id, expires_at_ms, claims, body)
   local n = #answer
-  answer[n + 1] = entry.position
-  answer[n + 2] = entry.id
-  answer[n + 3] = entry.expires_at_ms
-  answer[n + 4] = entry.claims
-  answer[n + 5] = entry.body
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+
+local function tell_message(answer, entry)
+  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)

@@ -22,10 +22,10 @@ local function find_claimed(claimed, leases, entries, now_ms)
   return held
 end
 
--- Tells which claim holds a message, for those that one holds.
-local function tell_claim(answer, entry, held)
-  if held[entry.place] then
-    answer[#answer + 1] = entry.position
-    answer[#answer + 1] = tonumber(held[entry.place])
+-- Tells which claim holds a message; nothing when none does.
+local function tell_claim(answer, position, token)
+  if token then
+    answer[#answer + 1] = position
+    answer[#answer + 1] = tonumber(token)
   end
 end

@@ -1,8 +1,17 @@
 -- What a reader gets to see.
 
-local function is_hidden(hide, held, entry, now_ms)
-  local own = hide.origin ~= '' and entry.origin == hide.origin
-  return own or (hide.claimed and held[entry.place]) or has_expired(entry, now_ms)
+-- What claims have changed, for each of the entries: a table with `claims` and `expires_at_ms` where they
+-- did, and the token of a live claim. Nothing on a feed where nobody has claimed yet.
+local function find_changes(feed, claimed, leases, work, raws, now_ms)
+  local changes, held = {}, {}
+  if feed.token > 0 then
+    for at = 1, #raws do
+      changes[at] = { place = string.sub(raws[at][1], 1, -3) }
+    end
+    complete_entries(work, changes)
+    held = find_claimed(claimed, leases, changes, now_ms)
+  end
+  return changes, held
 end
 
 -- Adds visible messages after `position` to the page. Answers the position it came to, how many
@@ -11,23 +20,25 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
   local shown, looked_at, bytes = 0, 0, 0
   while shown < limit and looked_at < limit + 1000 and bytes < ENOUGH_BYTES do
     local chunk = next_chunk(math.min(200, limit - shown + looked_at), looked_at, bytes)
-    local entries = entries_between(log, exact(position + 1), '+', chunk)
-    complete_entries(work, entries)
-    local held = find_claimed(claimed, leases, entries, now_ms)
-    for _, entry in ipairs(entries) do
+    local raws = redis.call('XRANGE', log, exact(position + 1), '+', 'COUNT', chunk)
+    local changes, held = find_changes(feed, claimed, leases, work, raws, now_ms)
+    for at = 1, #raws do
       if shown == limit then
         return position, shown, true
       end
-      position = entry.position
-      bytes = bytes + #entry.body
-      if not is_hidden(hide, held, entry, now_ms) then
-        tell_message(page.messages, entry)
-        tell_claim(page.claims, entry, held)
+      local place, here, id, expires_at_ms, origin, body = read_entry(raws[at])
+      local change = changes[at]
+      expires_at_ms = change and change.expires_at_ms or expires_at_ms
+      position, bytes = here, bytes + #body
+      local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
+      if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
+        tell(page.messages, here, id, expires_at_ms, change and change.claims or 0, body)
+        tell_claim(page.claims, here, held[place])
         shown = shown + 1
       end
     end
-    looked_at = looked_at + #entries
-    if #entries < chunk then
+    looked_at = looked_at + #raws
+    if #raws < chunk then
       return math.max(position, feed.last), shown, false
     end
   end
@@ -50,7 +61,8 @@ local function read_delayed(delayed, parked, start, limit, hide, now_ms, page)
   local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
   for at = 1, #found, 2 do
     local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
-    if not is_hidden(hide, {}, entry, now_ms) then
+    local own = hide.origin ~= '' and entry.origin == hide.origin
+    if not own and not has_expired(entry, now_ms) then
       tell_message(page.messages, entry)
     end
     suffix = string.format('-%.0f-%s', found[at + 1], found[at])
