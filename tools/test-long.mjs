@@ -1,5 +1,5 @@
 // `npm run test:long`: the soaks, models and fault tests at their full counts. Writes what they found to
-// docs/proof/long-run.md, to be committed.
+// docs/proof/long-run.md, to be committed. Arguments name the files to run instead of all of them.
 import { requireNode } from './setup/node-version.mjs'
 
 requireNode()
@@ -21,7 +21,8 @@ await orExplain(async () => {
 
 const folder = mkdtempSync(join(tmpdir(), 'perilune-long-'))
 const proof = join(folder, 'proof.txt')
-const files = ['test/faults', 'test/models', 'test/conformance']
+const named = process.argv.slice(2)
+const files = named.length > 0 ? named : ['test/faults', 'test/models', 'test/conformance']
 const counted = await runVitest(files, { PERILUNE_LONG: '1', PERILUNE_PROOF: proof })
 const told = existsSync(proof) ? readFileSync(proof, 'utf8').trimEnd().split('\n') : []
 rmSync(folder, { recursive: true, force: true })
@@ -36,6 +37,7 @@ function writeSummary() {
     '',
     'Written by `npm run test:long`, which runs the soaks, models and fault tests at their full counts.',
     '',
+    `- command: \`npm run test:long${named.length > 0 ? ` -- ${named.join(' ')}` : ''}\``,
     `- Node ${process.version}, Redis ${redis}`,
     `- ${counted.passed} passed, ${counted.failed} failed`,
     '',
