@@ -1,69 +1,23 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished, describe, expect, test } from 'vitest'
 import { ask, askFields, until } from '../../test/servers/ask.ts'
-import { type RedisOptions, type RedisServer, startRedis } from '../../test/servers/redis.ts'
-import { type Engine, EngineError } from './engine.ts'
+import { startRedis } from '../../test/servers/redis.ts'
+import { EngineError } from './engine.ts'
 import { findExecutable } from './executable.ts'
-import { startEngine } from './start-engine.ts'
-
-const REAL_SERVER = findExecutable(['redis-server', 'valkey-server'], process.env['PATH']) ?? ''
-
-interface Machine {
-  directory: string
-  said: string[]
-  /** Puts a shell script on the PATH of this machine. */
-  program(name: string, script: string): void
-  start(env?: Record<string, string>): Promise<Engine>
-}
-
-/** A machine whose PATH has only what the test puts there. */
-function setup(): Machine {
-  const root = mkdtempSync(join(tmpdir(), 'perilune-engine-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
-  const bin = join(root, 'bin')
-  mkdirSync(bin)
-  const directory = join(root, '.perilune')
-  const said: string[] = []
-  return {
-    directory,
-    said,
-    program: (name, script) => writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 }),
-    start: async (env = {}) => {
-      const engine = await startEngine({
-        env: { PATH: bin, ...env },
-        directory,
-        say: (line) => said.push(line),
-      })
-      onTestFinished(() => engine.stop())
-      return engine
-    },
-  }
-}
-
-function setupWithRedis(): Machine {
-  const machine = setup()
-  machine.program('redis-server', `exec ${REAL_SERVER} "$@"`)
-  return machine
-}
-
-function portOf(engine: Engine): number {
-  return Number(new URL(engine.url).port)
-}
-
-async function setting(engine: Engine, name: string): Promise<string> {
-  return JSON.stringify(await ask(portOf(engine), 'CONFIG', 'GET', name))
-}
-
-async function external(options: RedisOptions = {}): Promise<RedisServer> {
-  const redis = await startRedis(options)
-  onTestFinished(() => redis.stop())
-  return redis
-}
+import {
+  REAL_SERVER,
+  type Machine,
+  setup,
+  setupWithRedis,
+  portOf,
+  setting,
+  external,
+} from './engine-fixture.ts'
 
 describe('a server named by REDIS_URL', () => {
   test('is used before anything else, and not stopped', async () => {
