@@ -24,6 +24,18 @@ describe('appending', () => {
     expect((await feed.inspect()).total).toBe(101)
   })
 
+  test('one message is one script call, also when something is due', async () => {
+    const { feed, calls, clock } = await setup<number>({ expireAfter: '10s' })
+    await feed.append(0)
+    await feed.append(1)
+    await clock.advance(10_000)
+    calls.length = 0
+
+    await feed.append(2)
+
+    expect(calls).toHaveLength(1)
+  })
+
   test('handles of the same feed share their batches', async () => {
     const { redis, name, calls, feed } = await setup<number>()
     await feed.append(0)

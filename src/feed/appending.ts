@@ -122,7 +122,8 @@ export class Appender<Body> {
   }
 
   #sendBatch(messages: Outgoing[]): Promise<Appended[]> {
-    if (this.#slowly > 0 || !areAlike(messages) || !this.#keepsAll) {
+    // A message alone takes one call, so it does not risk being declined.
+    if (messages.length === 1 || this.#slowly > 0 || !areAlike(messages) || !this.#keepsAll) {
       this.#slowly -= 1
       return this.#source.unit.inSlot((run) => this.#appendAny(run, messages))
     }
