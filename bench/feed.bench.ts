@@ -25,7 +25,7 @@ export async function run(bench: Bench): Promise<void> {
     await compareLengthsOnCluster(bench)
     const feed = await feedOf(library)
     await client.flushall()
-    await compareAppends(bench, feed)
+    await compareAppends(bench, library)
     await measureMemory(bench, client, {
       'Perilune, with expireAfter': feed,
       'Perilune, without': await feedOf(library, { lives: false }),

@@ -15,7 +15,6 @@ local returned = KEYS[5] -- sorted set: positions that are free again
 local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local parked = KEYS[8] -- hash: id -> delayed message, later its position
-local calls = KEYS[9] -- hash: a process and slot -> its last call and answer
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local token = ARGV[3] -- text: token of the claim
@@ -33,11 +32,11 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; no
 -- @include shared/feed/places
 -- @include shared/feed/keep-alive
 
-local feed = open_feed(meta, '')
+local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -87,9 +86,7 @@ if #done > 0 then
     redis.call('ZREM', leases, token)
     redis.call('HDEL', work, lease_field(token))
   end
-  if remember_answer(calls, caller, call, now_ms, #done .. ' ' .. table.concat(told, ' ')) then
-    keep_with_feed(feed, calls, now_ms)
-  end
+  remember_answer(meta, caller, call, now_ms, #done .. ' ' .. table.concat(told, ' '))
   save_feed(meta, feed)
 end
 return { 'acked', #done, refused }

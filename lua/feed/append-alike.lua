@@ -9,7 +9,6 @@ the feed has not begun or has anything else to do first; `append` then does it a
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local calls = KEYS[3] -- hash: a process and slot -> its last call and answer
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -20,23 +19,25 @@ local origin = ARGV[7] -- text: who appends, without spaces or '#'; may be empty
 local bodies, bodies_at = ARGV, 8 -- repeated (body:bytes): the messages
 
 -- @include shared/exact
+-- @include shared/exact-range
 -- @include shared/clock
 -- @include shared/calls
 -- @include shared/wake
 -- @include shared/feed/meta
 -- @include shared/feed/save
+-- @include shared/feed/save-call
 -- @include shared/feed/add-entry
 -- @include shared/feed/keep-alive
 -- @include shared/feed/quick
 
-local feed = open_feed(meta, codec)
+local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -52,15 +53,14 @@ if not is_quick(feed, last, expire_ms, now_us) then
 end
 
 local ttl_ms, bytes = exact(expire_ms), feed.bytes
+local form, base = exact_range(first, last)
 for at = bodies_at, #bodies, 1 do
-  add_entry(log, exact(first + at - bodies_at), ttl_ms, origin, bodies[at])
-  bytes = bytes + #bodies[at]
+  local body = bodies[at]
+  add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
+  bytes = bytes + #body
 end
 note_quick(feed, first, last, expire_ms)
 feed.last, feed.bytes = last, bytes
-save_feed(meta, feed)
-if remember_answer(calls, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0') then
-  keep_with_feed(feed, calls, math.floor(now_us / 1000))
-end
+save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first }

@@ -10,17 +10,16 @@ and which keep the id that they got then.
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local calls = KEYS[3] -- hash: a process and slot -> its last call and answer
-local expiry = KEYS[4] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[5] -- sorted set: id -> visible_at_us
-local parked = KEYS[6] -- hash: id -> delayed message, later its position
-local once = KEYS[7] -- hash: idempotency key -> id
-local claimed = KEYS[8] -- sorted set: position -> token of its claim
-local leases = KEYS[9] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[10] -- sorted set: positions that are free again
-local work = KEYS[11] -- hash: position -> claims so far, bytes, expiry, id
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
+local expiry = KEYS[3] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[4] -- sorted set: id -> visible_at_us
+local parked = KEYS[5] -- hash: id -> delayed message, later its position
+local once = KEYS[6] -- hash: idempotency key -> id
+local claimed = KEYS[7] -- sorted set: position -> token of its claim
+local leases = KEYS[8] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[9] -- sorted set: positions that are free again
+local work = KEYS[10] -- hash: position -> claims so far, bytes, expiry, id
+local subscribers = KEYS[11] -- sorted set: subscriber -> position
+local guards = KEYS[12] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -33,11 +32,13 @@ local remember_ms = tonumber(ARGV[9]) -- integer: how long idempotency keys are 
 local messages, messages_at = ARGV, 10 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
 -- @include shared/exact
+-- @include shared/exact-range
 -- @include shared/clock
 -- @include shared/calls
 -- @include shared/wake
 -- @include shared/feed/meta
 -- @include shared/feed/save
+-- @include shared/feed/save-call
 -- @include shared/feed/entry
 -- @include shared/feed/add-entry
 -- @include shared/feed/remove
@@ -48,7 +49,7 @@ local messages, messages_at = ARGV, 10 -- repeated (body:bytes expire_ms:integer
 -- @include shared/feed/retention
 -- @include shared/feed/keep-alive
 
-local feed = open_feed(meta, codec)
+local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -60,7 +61,7 @@ local now_ms = math.floor(now_us / 1000)
 local count = (#messages - messages_at + 1) / 5
 local duplicates = {}
 
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -81,6 +82,7 @@ local created = begin_feed(meta, feed, now_us) and 1 or 0
 local log_may_begin = feed.bytes == 0
 show_due(feed, log, expiry, delayed, parked, now_us, 100)
 local first = math.max(feed.last + 1, now_us)
+local form, base = exact_range(first, first + count)
 local indexed = {}
 local aside = false
 local keyed = false
@@ -94,7 +96,7 @@ for at = messages_at, #messages, 5 do
     duplicates[#duplicates + 1] = id - first
     duplicates[#duplicates + 1] = known
   elseif delay_ms == '0' then
-    add_entry(log, exact(id), ttl_ms, origin, body)
+    add_entry(log, string.format(form, id - base), ttl_ms, origin, body)
     bytes = bytes + #body
     if ttl_ms == '0' then
       feed.lives_until = -1
@@ -115,7 +117,6 @@ end
 feed.last, feed.bytes = id, bytes
 
 index_expiry(expiry, indexed)
-local new_slot = remember_answer(calls, caller, call, now_ms, string.format('%.0f %d', first, created))
 reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 50 + count)
 if keep_count + keep_ms + keep_bytes > 0 then
   local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
@@ -129,15 +130,15 @@ if keyed then
 end
 if must_move(feed, now_ms) then
   local keys =
-    { meta, log, calls, expiry, delayed, parked, once, claimed, leases, returned, work, subscribers, guards }
+    { meta, log, expiry, delayed, parked, once, claimed, leases, returned, work, subscribers, guards }
   move_keys(feed, keys, now_ms)
 end
-if log_may_begin or keyed or aside or new_slot or #indexed > 0 then
-  local aside_keys = { log, calls, expiry, delayed, parked, once }
+if log_may_begin or keyed or aside or #indexed > 0 then
+  local aside_keys = { log, expiry, delayed, parked, once }
   for _, key in ipairs(aside_keys) do
     keep_with_feed(feed, key, now_ms)
   end
 end
-save_feed(meta, feed)
+save_feed_and_call(meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first, created, duplicates }

@@ -17,14 +17,13 @@ local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[8] -- sorted set: id -> visible_at_us
 local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
-local once = KEYS[11] -- hash: idempotency key -> id
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
-local dead_meta = KEYS[14] -- hash: state of the dead-letter feed
-local dead_log = KEYS[15] -- stream: the dead letters
-local dead_expiry = KEYS[16] -- sorted set: position -> expires_at_ms of dead letters
-local dead_parked = KEYS[17] -- hash: id -> position of dead letters
+local once = KEYS[10] -- hash: idempotency key -> id
+local subscribers = KEYS[11] -- sorted set: subscriber -> position
+local guards = KEYS[12] -- sorted set: protected subscriber -> position
+local dead_meta = KEYS[13] -- hash: state of the dead-letter feed
+local dead_log = KEYS[14] -- stream: the dead letters
+local dead_expiry = KEYS[15] -- sorted set: position -> expires_at_ms of dead letters
+local dead_parked = KEYS[16] -- hash: id -> position of dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -58,7 +57,7 @@ local sharded = ARGV[10] == '1' -- flag: whether that is a sharded channel
 -- @include shared/feed/recheck
 -- @include shared/feed/keep-alive
 
-local feed = open_feed(meta, codec)
+local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -71,7 +70,7 @@ if dead.layout ~= FEED_LAYOUT then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -109,17 +108,17 @@ remove_entries(feed, log, claimed, returned, expiry, work, parked, found.dead)
 remove_entries(feed, log, claimed, returned, expiry, work, parked, found.expired)
 
 if #found.free > 0 then
-  remember_answer(calls, caller, call, now_ms, exact(feed.token))
+  remember_answer(meta, caller, call, now_ms, exact(feed.token))
 end
 if #found.free + freed + shown > 0 then
-  local used = { log, claimed, leases, returned, work, expiry, parked, calls }
+  local used = { log, claimed, leases, returned, work, expiry, parked }
   for _, key in ipairs(used) do
     keep_with_feed(feed, key, now_ms)
   end
 end
 if must_move(feed, now_ms) then
   local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
   move_keys(feed, keys, now_ms)
 end
 save_feed(meta, feed)

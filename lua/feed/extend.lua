@@ -14,10 +14,9 @@ local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[8] -- sorted set: id -> visible_at_us
 local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
-local once = KEYS[11] -- hash: idempotency key -> id
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
+local once = KEYS[10] -- hash: idempotency key -> id
+local subscribers = KEYS[11] -- sorted set: subscriber -> position
+local guards = KEYS[12] -- sorted set: protected subscriber -> position
 local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
@@ -56,7 +55,7 @@ for _, key in ipairs(touched) do
 end
 if must_move(feed, now_ms) then
   local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
   move_keys(feed, keys, now_ms)
 end
 save_feed(meta, feed)

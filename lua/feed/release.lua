@@ -12,7 +12,6 @@ local leases = KEYS[3] -- sorted set: token -> when the claim ends, in ms
 local returned = KEYS[4] -- sorted set: places that are free again
 local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
 local parked = KEYS[6] -- hash: id -> delayed message, later its position
-local calls = KEYS[7] -- hash: a process and slot -> its last call and answer
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local channel = ARGV[3] -- text: where those who wait listen; empty: nobody waits
@@ -29,11 +28,11 @@ local ids, ids_at = ARGV, 6 -- repeated (id:integer): messages to give back; non
 -- @include shared/feed/places
 -- @include shared/feed/keep-alive
 
-local feed = open_feed(meta, '')
+local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -59,9 +58,7 @@ end
 if redis.call('ZCOUNT', claimed, token, token) == 0 then
   forget_lease(leases, work, token)
 end
-if remember_answer(calls, caller, call, now_ms, #places) then
-  keep_with_feed(feed, calls, now_ms)
-end
+remember_answer(meta, caller, call, now_ms, #places)
 keep_with_feed(feed, returned, now_ms)
 wake(channel, sharded, 'released')
 return { 'released', #places }

@@ -14,7 +14,6 @@ local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[8] -- sorted set: id -> visible_at_us
 local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
@@ -32,11 +31,11 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 -- @include shared/feed/places
 -- @include shared/feed/keep-alive
 
-local feed = open_feed(meta, '')
+local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -71,9 +70,7 @@ if count > 0 then
     feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
   end
   remove_entries(feed, log, claimed, returned, expiry, work, parked, going)
-  if remember_answer(calls, caller, call, now_ms, count .. table.concat(told, ' ')) then
-    keep_with_feed(feed, calls, now_ms)
-  end
+  remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
   save_feed(meta, feed)
 end
 return { 'removed', count, held }

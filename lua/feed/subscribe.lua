@@ -15,10 +15,9 @@ local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[8] -- sorted set: id -> visible_at_us
 local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
-local once = KEYS[11] -- hash: idempotency key -> id
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
+local once = KEYS[10] -- hash: idempotency key -> id
+local subscribers = KEYS[11] -- sorted set: subscriber -> position
+local guards = KEYS[12] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local name = ARGV[2] -- text: the subscriber
 local from = ARGV[3] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
@@ -56,7 +55,7 @@ begin_feed(meta, feed, now_us)
 feed.lives_until = -1
 if must_move(feed, math.floor(now_us / 1000)) then
   local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
   move_keys(feed, keys, math.floor(now_us / 1000))
 end
 save_feed(meta, feed)

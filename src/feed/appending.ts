@@ -65,7 +65,8 @@ const SLOW_BATCHES = 16
 
 export function toOutgoing<Body>(
   { codec }: Source<Body>,
-  { body, expireAfter, delay, idempotencyKey }: NewMessage<Body>,
+  body: Body,
+  { expireAfter, delay, idempotencyKey }: AppendOptions,
   { expireMs, origin }: Defaults,
 ): Outgoing {
   const encoded = codec.encode(body)
@@ -122,8 +123,7 @@ export class Appender<Body> {
   }
 
   #sendBatch(messages: Outgoing[]): Promise<Appended[]> {
-    // A message alone takes one call, so it does not risk being declined.
-    if (messages.length === 1 || this.#slowly > 0 || !areAlike(messages) || !this.#keepsAll) {
+    if (this.#slowly > 0 || !this.#keepsAll || !areAlike(messages) || mayDecline(messages)) {
       this.#slowly -= 1
       return this.#source.unit.inSlot((run) => this.#appendAny(run, messages))
     }
@@ -170,6 +170,11 @@ function areAlike([first, ...others]: readonly Outgoing[]): boolean {
       message.delayMs === 0 &&
       message.key === '',
   )
+}
+
+/** Of a feed whose messages expire one by one, something is due at nearly every append. */
+function mayDecline([first, ...others]: readonly Outgoing[]): boolean {
+  return others.length === 0 && first !== undefined && first.expireMs > 0
 }
 
 function toAppended(answer: Omit<AppendAnswer, 'status'>, messages: readonly Outgoing[]): Appended[] {

@@ -81,7 +81,7 @@ export class PartitionAppender<Body> {
       const { key, ...own } = message
       checkNewMessage(own)
       const partition = this.#partitions.at(this.#route(key, own.idempotencyKey, turn))
-      toOutgoing(partition.source, own, { expireMs: 0, origin: '' })
+      toOutgoing(partition.source, own.body, own, { expireMs: 0, origin: '' })
       const share = shares.get(partition.number) ?? { partition, messages: [], places: [] }
       shares.set(partition.number, share)
       share.messages.push(own)

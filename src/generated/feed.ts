@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '263b6ab937a6ddb37c42f0b322bbdc725955c949',
+    sha1: '209e02443016511a26a5915246ca9469828d06fe',
     reads: false,
     bytes: false,
     source: `--[[
@@ -58,7 +58,6 @@ local returned = KEYS[5] -- sorted set: positions that are free again
 local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local parked = KEYS[8] -- hash: id -> delayed message, later its position
-local calls = KEYS[9] -- hash: a process and slot -> its last call and answer
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local token = ARGV[3] -- text: token of the claim
@@ -77,47 +76,53 @@ local function clock_us()
 end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call.
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
 local CALL_MEMORY_MS = 600000
 
--- The answer that this very call got before, or nil. The second value is true for a call whose bytes
--- arrive after a later one has taken its slot: it has settled long ago and must not run again.
-local function remembered_answer(calls, caller, call)
-  if caller == '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
     return nil, false
   end
-  local known = redis.call('HGET', calls, caller)
-  local number, answer = string.match(known or '', '^(%d+) %d+ (.*)$')
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
   if number == call then
     return answer, false
   end
-  return nil, number ~= nil and tonumber(number) > tonumber(call)
+  return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, now_ms)
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', calls, 2, 'WITHVALUES')
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if now_ms - at_ms > CALL_MEMORY_MS then
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
       redis.call('HDEL', calls, sample[at])
     end
   end
 end
 
--- True when the slot is new, so that \`calls\` may be.
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller == '' then
-    return false
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
   end
-  local added = redis.call('HSET', calls, caller, call .. string.format(' %.0f ', now_ms) .. answer) == 1
-  if call % 16 == 0 then
-    forget_old_calls(calls, now_ms)
-  end
-  return added
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -134,19 +139,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
@@ -161,9 +183,8 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = struct.pack(
+local function packed_state(feed)
+  return struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -179,6 +200,11 @@ local function save_feed(meta, feed)
     feed.lives_until,
     feed.kept_until
   )
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
@@ -190,6 +216,10 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays.
 local function read_entry(raw)
@@ -198,12 +228,20 @@ local function read_entry(raw)
   if fields[1] ~= 't' then
     return place, position, position, 0, '', fields[2], 0
   end
-  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
-  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  local mark = extra ~= '' and string.find(extra, '#', 1, true)
-  if mark then
-    id = tonumber(string.sub(extra, mark + 1))
-    extra = string.sub(extra, 1, mark - 1)
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
   end
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
@@ -251,9 +289,9 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell(answer, position, id, expires_at_ms, claims, body)
-  local n = #answer
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 1] = position
   answer[n + 2] = id
   answer[n + 3] = expires_at_ms
@@ -262,7 +300,7 @@ local function tell(answer, position, id, expires_at_ms, claims, body)
 end
 
 local function tell_message(answer, entry)
-  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -426,11 +464,11 @@ local function move_keys(feed, keys, now_ms)
   end
 end
 
-local feed = open_feed(meta, '')
+local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -480,29 +518,27 @@ if #done > 0 then
     redis.call('ZREM', leases, token)
     redis.call('HDEL', work, lease_field(token))
   end
-  if remember_answer(calls, caller, call, now_ms, #done .. ' ' .. table.concat(told, ' ')) then
-    keep_with_feed(feed, calls, now_ms)
-  end
+  remember_answer(meta, caller, call, now_ms, #done .. ' ' .. table.concat(told, ' '))
   save_feed(meta, feed)
 end
 return { 'acked', #done, refused }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'calls'],
+  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked'],
   lines: [
     [1, 'lua/feed/ack.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/calls.lua', 1],
-    [76, 'lua/shared/feed/meta.lua', 1],
-    [108, 'lua/shared/feed/save.lua', 1],
-    [143, 'lua/shared/feed/entry.lua', 1],
-    [232, 'lua/shared/feed/work.lua', 1],
-    [282, 'lua/shared/feed/remove.lua', 1],
-    [308, 'lua/shared/feed/leases.lua', 1],
-    [324, 'lua/shared/feed/places.lua', 1],
-    [349, 'lua/shared/feed/keep-alive.lua', 1],
-    [385, 'lua/feed/ack.lua', 35],
+    [23, 'lua/shared/exact.lua', 1],
+    [28, 'lua/shared/clock.lua', 1],
+    [34, 'lua/shared/calls.lua', 1],
+    [80, 'lua/shared/feed/meta.lua', 1],
+    [130, 'lua/shared/feed/save.lua', 1],
+    [169, 'lua/shared/feed/entry.lua', 1],
+    [270, 'lua/shared/feed/work.lua', 1],
+    [320, 'lua/shared/feed/remove.lua', 1],
+    [346, 'lua/shared/feed/leases.lua', 1],
+    [362, 'lua/shared/feed/places.lua', 1],
+    [387, 'lua/shared/feed/keep-alive.lua', 1],
+    [423, 'lua/feed/ack.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -554,7 +590,7 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: '8684d898efacfafc2ac9559796d34de4338312a5',
+    sha1: '4b1140a0b3bb05c52f5cb4619acabe051d0dd547',
     reads: false,
     bytes: false,
     source: `--[[
@@ -579,6 +615,7 @@ local function exact(number)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -595,19 +632,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
 -- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
@@ -660,8 +714,8 @@ return { 'advanced', format_marker(feed.epoch, position) }
     [1, 'lua/feed/advance.lua', 1],
     [16, 'lua/shared/exact.lua', 1],
     [21, 'lua/shared/feed/meta.lua', 1],
-    [53, 'lua/shared/feed/marker.lua', 1],
-    [75, 'lua/feed/advance.lua', 19],
+    [71, 'lua/shared/feed/marker.lua', 1],
+    [93, 'lua/feed/advance.lua', 19],
   ],
   encode(args) {
     return [
@@ -718,7 +772,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: '95fec4fc37559ceedb82647a66fe3af9fbe0d84a',
+    sha1: '48b99cbde32f88849682d1ae463f852b3f029579',
     reads: false,
     bytes: false,
     source: `--[[
@@ -732,7 +786,6 @@ the feed has not begun or has anything else to do first; \`append\` then does it
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local calls = KEYS[3] -- hash: a process and slot -> its last call and answer
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -747,6 +800,16 @@ local bodies, bodies_at = ARGV, 8 -- repeated (body:bytes): the messages
 local function exact(number)
   return string.format('%.0f', number)
 end
+-- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
+-- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
+-- much as writing the lower six.
+local function exact_range(first, last)
+  local base = first - first % 1000000
+  if last - base >= 1000000 then
+    return '%.0f', 0
+  end
+  return exact(base / 1000000) .. '%06d', base
+end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -755,44 +818,49 @@ local function clock_us()
 end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call.
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
 local CALL_MEMORY_MS = 600000
 
--- The answer that this very call got before, or nil. The second value is true for a call whose bytes
--- arrive after a later one has taken its slot: it has settled long ago and must not run again.
-local function remembered_answer(calls, caller, call)
-  if caller == '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
     return nil, false
   end
-  local known = redis.call('HGET', calls, caller)
-  local number, answer = string.match(known or '', '^(%d+) %d+ (.*)$')
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
   if number == call then
     return answer, false
   end
-  return nil, number ~= nil and tonumber(number) > tonumber(call)
+  return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, now_ms)
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', calls, 2, 'WITHVALUES')
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if now_ms - at_ms > CALL_MEMORY_MS then
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
       redis.call('HDEL', calls, sample[at])
     end
   end
 end
 
--- True when the slot is new, so that \`calls\` may be.
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller == '' then
-    return false
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
   end
-  local added = redis.call('HSET', calls, caller, call .. string.format(' %.0f ', now_ms) .. answer) == 1
-  if call % 16 == 0 then
-    forget_old_calls(calls, now_ms)
-  end
-  return added
 end
 -- Tells those who wait to look now. An empty channel tells nobody.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
@@ -808,6 +876,7 @@ local function wake(channel, sharded, reason)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -824,19 +893,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
@@ -851,9 +937,8 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = struct.pack(
+local function packed_state(feed)
+  return struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -869,9 +954,22 @@ local function save_feed(meta, feed)
     feed.lives_until,
     feed.kept_until
   )
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
+end
+-- Saves the feed and remembers the call, in one write.
+local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
+  if caller == '' then
+    return save_feed(meta, feed)
+  end
+  redis.call('HSET', meta, 'state', packed_state(feed), caller, call_record(call, now_ms, answer))
+  forget_old_calls(meta, call, now_ms)
 end
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
@@ -953,14 +1051,14 @@ local function note_quick(feed, first, last, ttl_ms)
   end
 end
 
-local feed = open_feed(meta, codec)
+local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -976,33 +1074,34 @@ if not is_quick(feed, last, expire_ms, now_us) then
 end
 
 local ttl_ms, bytes = exact(expire_ms), feed.bytes
+local form, base = exact_range(first, last)
 for at = bodies_at, #bodies, 1 do
-  add_entry(log, exact(first + at - bodies_at), ttl_ms, origin, bodies[at])
-  bytes = bytes + #bodies[at]
+  local body = bodies[at]
+  add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
+  bytes = bytes + #body
 end
 note_quick(feed, first, last, expire_ms)
 feed.last, feed.bytes = last, bytes
-save_feed(meta, feed)
-if remember_answer(calls, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0') then
-  keep_with_feed(feed, calls, math.floor(now_us / 1000))
-end
+save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first }
 `,
   },
-  parts: ['meta', 'log', 'calls'],
+  parts: ['meta', 'log'],
   lines: [
     [1, 'lua/feed/append-alike.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/calls.lua', 1],
-    [74, 'lua/shared/wake.lua', 1],
-    [86, 'lua/shared/feed/meta.lua', 1],
-    [118, 'lua/shared/feed/save.lua', 1],
-    [153, 'lua/shared/feed/add-entry.lua', 1],
-    [161, 'lua/shared/feed/keep-alive.lua', 1],
-    [197, 'lua/shared/feed/quick.lua', 1],
-    [232, 'lua/feed/append-alike.lua', 31],
+    [21, 'lua/shared/exact.lua', 1],
+    [26, 'lua/shared/exact-range.lua', 1],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/shared/calls.lua', 1],
+    [88, 'lua/shared/wake.lua', 1],
+    [100, 'lua/shared/feed/meta.lua', 1],
+    [150, 'lua/shared/feed/save.lua', 1],
+    [189, 'lua/shared/feed/save-call.lua', 1],
+    [197, 'lua/shared/feed/add-entry.lua', 1],
+    [205, 'lua/shared/feed/keep-alive.lua', 1],
+    [241, 'lua/shared/feed/quick.lua', 1],
+    [276, 'lua/feed/append-alike.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.bodies.length)
@@ -1079,7 +1178,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'fec3493dc18bb0356d298fa2f99da64a0aa56aac',
+    sha1: '60bca04c54c3bca179d16c124693fd04943ad578',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1094,17 +1193,16 @@ and which keep the id that they got then.
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local calls = KEYS[3] -- hash: a process and slot -> its last call and answer
-local expiry = KEYS[4] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[5] -- sorted set: id -> visible_at_us
-local parked = KEYS[6] -- hash: id -> delayed message, later its position
-local once = KEYS[7] -- hash: idempotency key -> id
-local claimed = KEYS[8] -- sorted set: position -> token of its claim
-local leases = KEYS[9] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[10] -- sorted set: positions that are free again
-local work = KEYS[11] -- hash: position -> claims so far, bytes, expiry, id
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
+local expiry = KEYS[3] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[4] -- sorted set: id -> visible_at_us
+local parked = KEYS[5] -- hash: id -> delayed message, later its position
+local once = KEYS[6] -- hash: idempotency key -> id
+local claimed = KEYS[7] -- sorted set: position -> token of its claim
+local leases = KEYS[8] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[9] -- sorted set: positions that are free again
+local work = KEYS[10] -- hash: position -> claims so far, bytes, expiry, id
+local subscribers = KEYS[11] -- sorted set: subscriber -> position
+local guards = KEYS[12] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -1121,6 +1219,16 @@ local messages, messages_at = ARGV, 10 -- repeated (body:bytes expire_ms:integer
 local function exact(number)
   return string.format('%.0f', number)
 end
+-- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
+-- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
+-- much as writing the lower six.
+local function exact_range(first, last)
+  local base = first - first % 1000000
+  if last - base >= 1000000 then
+    return '%.0f', 0
+  end
+  return exact(base / 1000000) .. '%06d', base
+end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -1129,44 +1237,49 @@ local function clock_us()
 end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call.
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
 local CALL_MEMORY_MS = 600000
 
--- The answer that this very call got before, or nil. The second value is true for a call whose bytes
--- arrive after a later one has taken its slot: it has settled long ago and must not run again.
-local function remembered_answer(calls, caller, call)
-  if caller == '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
     return nil, false
   end
-  local known = redis.call('HGET', calls, caller)
-  local number, answer = string.match(known or '', '^(%d+) %d+ (.*)$')
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
   if number == call then
     return answer, false
   end
-  return nil, number ~= nil and tonumber(number) > tonumber(call)
+  return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, now_ms)
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', calls, 2, 'WITHVALUES')
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if now_ms - at_ms > CALL_MEMORY_MS then
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
       redis.call('HDEL', calls, sample[at])
     end
   end
 end
 
--- True when the slot is new, so that \`calls\` may be.
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller == '' then
-    return false
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
   end
-  local added = redis.call('HSET', calls, caller, call .. string.format(' %.0f ', now_ms) .. answer) == 1
-  if call % 16 == 0 then
-    forget_old_calls(calls, now_ms)
-  end
-  return added
 end
 -- Tells those who wait to look now. An empty channel tells nobody.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
@@ -1182,6 +1295,7 @@ local function wake(channel, sharded, reason)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -1198,19 +1312,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
@@ -1225,9 +1356,8 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = struct.pack(
+local function packed_state(feed)
+  return struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -1243,9 +1373,22 @@ local function save_feed(meta, feed)
     feed.lives_until,
     feed.kept_until
   )
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
+end
+-- Saves the feed and remembers the call, in one write.
+local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
+  if caller == '' then
+    return save_feed(meta, feed)
+  end
+  redis.call('HSET', meta, 'state', packed_state(feed), caller, call_record(call, now_ms, answer))
+  forget_old_calls(meta, call, now_ms)
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
@@ -1253,6 +1396,10 @@ end
 --   b  the body
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays.
@@ -1262,12 +1409,20 @@ local function read_entry(raw)
   if fields[1] ~= 't' then
     return place, position, position, 0, '', fields[2], 0
   end
-  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
-  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  local mark = extra ~= '' and string.find(extra, '#', 1, true)
-  if mark then
-    id = tonumber(string.sub(extra, mark + 1))
-    extra = string.sub(extra, 1, mark - 1)
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
   end
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
@@ -1315,9 +1470,9 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell(answer, position, id, expires_at_ms, claims, body)
-  local n = #answer
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 1] = position
   answer[n + 2] = id
   answer[n + 3] = expires_at_ms
@@ -1326,7 +1481,7 @@ local function tell(answer, position, id, expires_at_ms, claims, body)
 end
 
 local function tell_message(answer, entry)
-  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -1655,7 +1810,7 @@ local function move_keys(feed, keys, now_ms)
   end
 end
 
-local feed = open_feed(meta, codec)
+local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -1667,7 +1822,7 @@ local now_ms = math.floor(now_us / 1000)
 local count = (#messages - messages_at + 1) / 5
 local duplicates = {}
 
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -1688,6 +1843,7 @@ local created = begin_feed(meta, feed, now_us) and 1 or 0
 local log_may_begin = feed.bytes == 0
 show_due(feed, log, expiry, delayed, parked, now_us, 100)
 local first = math.max(feed.last + 1, now_us)
+local form, base = exact_range(first, first + count)
 local indexed = {}
 local aside = false
 local keyed = false
@@ -1701,7 +1857,7 @@ for at = messages_at, #messages, 5 do
     duplicates[#duplicates + 1] = id - first
     duplicates[#duplicates + 1] = known
   elseif delay_ms == '0' then
-    add_entry(log, exact(id), ttl_ms, origin, body)
+    add_entry(log, string.format(form, id - base), ttl_ms, origin, body)
     bytes = bytes + #body
     if ttl_ms == '0' then
       feed.lives_until = -1
@@ -1722,7 +1878,6 @@ end
 feed.last, feed.bytes = id, bytes
 
 index_expiry(expiry, indexed)
-local new_slot = remember_answer(calls, caller, call, now_ms, string.format('%.0f %d', first, created))
 reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 50 + count)
 if keep_count + keep_ms + keep_bytes > 0 then
   local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
@@ -1736,41 +1891,43 @@ if keyed then
 end
 if must_move(feed, now_ms) then
   local keys =
-    { meta, log, calls, expiry, delayed, parked, once, claimed, leases, returned, work, subscribers, guards }
+    { meta, log, expiry, delayed, parked, once, claimed, leases, returned, work, subscribers, guards }
   move_keys(feed, keys, now_ms)
 end
-if log_may_begin or keyed or aside or new_slot or #indexed > 0 then
-  local aside_keys = { log, calls, expiry, delayed, parked, once }
+if log_may_begin or keyed or aside or #indexed > 0 then
+  local aside_keys = { log, expiry, delayed, parked, once }
   for _, key in ipairs(aside_keys) do
     keep_with_feed(feed, key, now_ms)
   end
 end
-save_feed(meta, feed)
+save_feed_and_call(meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first, created, duplicates }
 `,
   },
-  parts: ['meta', 'log', 'calls', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
+  parts: ['meta', 'log', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/append.lua', 1],
-    [35, 'lua/shared/exact.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/calls.lua', 1],
-    [87, 'lua/shared/wake.lua', 1],
-    [99, 'lua/shared/feed/meta.lua', 1],
-    [131, 'lua/shared/feed/save.lua', 1],
-    [166, 'lua/shared/feed/entry.lua', 1],
-    [255, 'lua/shared/feed/add-entry.lua', 1],
-    [263, 'lua/shared/feed/remove.lua', 1],
-    [289, 'lua/shared/feed/expiry.lua', 1],
-    [381, 'lua/shared/feed/park.lua', 1],
-    [399, 'lua/shared/feed/show-due.lua', 1],
-    [400, 'lua/shared/feed/parked.lua', 1],
-    [419, 'lua/shared/feed/show-due.lua', 3],
-    [461, 'lua/shared/feed/once.lua', 1],
-    [484, 'lua/shared/feed/retention.lua', 1],
-    [537, 'lua/shared/feed/keep-alive.lua', 1],
-    [573, 'lua/feed/append.lua', 50],
+    [34, 'lua/shared/exact.lua', 1],
+    [39, 'lua/shared/exact-range.lua', 1],
+    [49, 'lua/shared/clock.lua', 1],
+    [55, 'lua/shared/calls.lua', 1],
+    [101, 'lua/shared/wake.lua', 1],
+    [113, 'lua/shared/feed/meta.lua', 1],
+    [163, 'lua/shared/feed/save.lua', 1],
+    [202, 'lua/shared/feed/save-call.lua', 1],
+    [210, 'lua/shared/feed/entry.lua', 1],
+    [311, 'lua/shared/feed/add-entry.lua', 1],
+    [319, 'lua/shared/feed/remove.lua', 1],
+    [345, 'lua/shared/feed/expiry.lua', 1],
+    [437, 'lua/shared/feed/park.lua', 1],
+    [455, 'lua/shared/feed/show-due.lua', 1],
+    [456, 'lua/shared/feed/parked.lua', 1],
+    [475, 'lua/shared/feed/show-due.lua', 3],
+    [517, 'lua/shared/feed/once.lua', 1],
+    [540, 'lua/shared/feed/retention.lua', 1],
+    [593, 'lua/shared/feed/keep-alive.lua', 1],
+    [629, 'lua/feed/append.lua', 51],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.messages.length * 5)
@@ -1854,7 +2011,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: 'bdd5c987a6029fe626fdbcc14254e87ed857b81c',
+    sha1: '8c7e8006ff85674c67cf418b50a24cfc932a3f64',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1876,14 +2033,13 @@ local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[8] -- sorted set: id -> visible_at_us
 local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
-local once = KEYS[11] -- hash: idempotency key -> id
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
-local dead_meta = KEYS[14] -- hash: state of the dead-letter feed
-local dead_log = KEYS[15] -- stream: the dead letters
-local dead_expiry = KEYS[16] -- sorted set: position -> expires_at_ms of dead letters
-local dead_parked = KEYS[17] -- hash: id -> position of dead letters
+local once = KEYS[10] -- hash: idempotency key -> id
+local subscribers = KEYS[11] -- sorted set: subscriber -> position
+local guards = KEYS[12] -- sorted set: protected subscriber -> position
+local dead_meta = KEYS[13] -- hash: state of the dead-letter feed
+local dead_log = KEYS[14] -- stream: the dead letters
+local dead_expiry = KEYS[15] -- sorted set: position -> expires_at_ms of dead letters
+local dead_parked = KEYS[16] -- hash: id -> position of dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -1908,44 +2064,49 @@ local function clock_us()
 end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call.
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
 local CALL_MEMORY_MS = 600000
 
--- The answer that this very call got before, or nil. The second value is true for a call whose bytes
--- arrive after a later one has taken its slot: it has settled long ago and must not run again.
-local function remembered_answer(calls, caller, call)
-  if caller == '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
     return nil, false
   end
-  local known = redis.call('HGET', calls, caller)
-  local number, answer = string.match(known or '', '^(%d+) %d+ (.*)$')
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
   if number == call then
     return answer, false
   end
-  return nil, number ~= nil and tonumber(number) > tonumber(call)
+  return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, now_ms)
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', calls, 2, 'WITHVALUES')
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if now_ms - at_ms > CALL_MEMORY_MS then
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
       redis.call('HDEL', calls, sample[at])
     end
   end
 end
 
--- True when the slot is new, so that \`calls\` may be.
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller == '' then
-    return false
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
   end
-  local added = redis.call('HSET', calls, caller, call .. string.format(' %.0f ', now_ms) .. answer) == 1
-  if call % 16 == 0 then
-    forget_old_calls(calls, now_ms)
-  end
-  return added
 end
 -- Tells those who wait to look now. An empty channel tells nobody.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
@@ -1961,6 +2122,7 @@ local function wake(channel, sharded, reason)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -1977,19 +2139,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
@@ -2004,9 +2183,8 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = struct.pack(
+local function packed_state(feed)
+  return struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -2022,6 +2200,11 @@ local function save_feed(meta, feed)
     feed.lives_until,
     feed.kept_until
   )
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
@@ -2033,6 +2216,10 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays.
 local function read_entry(raw)
@@ -2041,12 +2228,20 @@ local function read_entry(raw)
   if fields[1] ~= 't' then
     return place, position, position, 0, '', fields[2], 0
   end
-  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
-  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  local mark = extra ~= '' and string.find(extra, '#', 1, true)
-  if mark then
-    id = tonumber(string.sub(extra, mark + 1))
-    extra = string.sub(extra, 1, mark - 1)
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
   end
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
@@ -2094,9 +2289,9 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell(answer, position, id, expires_at_ms, claims, body)
-  local n = #answer
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 1] = position
   answer[n + 2] = id
   answer[n + 3] = expires_at_ms
@@ -2105,7 +2300,7 @@ local function tell(answer, position, id, expires_at_ms, claims, body)
 end
 
 local function tell_message(answer, entry)
-  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -2561,7 +2756,7 @@ local function move_keys(feed, keys, now_ms)
   end
 end
 
-local feed = open_feed(meta, codec)
+local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
@@ -2574,7 +2769,7 @@ if dead.layout ~= FEED_LAYOUT then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -2612,17 +2807,17 @@ remove_entries(feed, log, claimed, returned, expiry, work, parked, found.dead)
 remove_entries(feed, log, claimed, returned, expiry, work, parked, found.expired)
 
 if #found.free > 0 then
-  remember_answer(calls, caller, call, now_ms, exact(feed.token))
+  remember_answer(meta, caller, call, now_ms, exact(feed.token))
 end
 if #found.free + freed + shown > 0 then
-  local used = { log, claimed, leases, returned, work, expiry, parked, calls }
+  local used = { log, claimed, leases, returned, work, expiry, parked }
   for _, key in ipairs(used) do
     keep_with_feed(feed, key, now_ms)
   end
 end
 if must_move(feed, now_ms) then
   local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
   move_keys(feed, keys, now_ms)
 end
 save_feed(meta, feed)
@@ -2635,33 +2830,33 @@ end
 return { 'empty', 0, recheck_after(feed, leases, now_ms) }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'calls', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-expiry', 'dead-parked'],
+  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-expiry', 'dead-parked'],
   lines: [
     [1, 'lua/feed/claim.lua', 1],
-    [39, 'lua/shared/exact.lua', 1],
-    [44, 'lua/shared/clock.lua', 1],
-    [50, 'lua/shared/calls.lua', 1],
-    [91, 'lua/shared/wake.lua', 1],
-    [103, 'lua/shared/feed/meta.lua', 1],
-    [135, 'lua/shared/feed/save.lua', 1],
-    [170, 'lua/shared/feed/entry.lua', 1],
-    [259, 'lua/shared/feed/add-entry.lua', 1],
-    [267, 'lua/shared/feed/work.lua', 1],
-    [317, 'lua/shared/feed/remove.lua', 1],
-    [343, 'lua/shared/feed/expiry.lua', 1],
-    [435, 'lua/shared/feed/show-due.lua', 1],
-    [436, 'lua/shared/feed/parked.lua', 1],
-    [455, 'lua/shared/feed/show-due.lua', 3],
-    [497, 'lua/shared/feed/leases.lua', 1],
-    [513, 'lua/shared/feed/claimed-entries.lua', 1],
-    [522, 'lua/shared/feed/lapse.lua', 1],
-    [556, 'lua/shared/feed/free.lua', 1],
-    [609, 'lua/shared/feed/open-claim.lua', 1],
-    [625, 'lua/shared/feed/bury.lua', 1],
-    [638, 'lua/shared/feed/prolong.lua', 1],
-    [658, 'lua/shared/feed/recheck.lua', 1],
-    [668, 'lua/shared/feed/keep-alive.lua', 1],
-    [704, 'lua/feed/claim.lua', 60],
+    [38, 'lua/shared/exact.lua', 1],
+    [43, 'lua/shared/clock.lua', 1],
+    [49, 'lua/shared/calls.lua', 1],
+    [95, 'lua/shared/wake.lua', 1],
+    [107, 'lua/shared/feed/meta.lua', 1],
+    [157, 'lua/shared/feed/save.lua', 1],
+    [196, 'lua/shared/feed/entry.lua', 1],
+    [297, 'lua/shared/feed/add-entry.lua', 1],
+    [305, 'lua/shared/feed/work.lua', 1],
+    [355, 'lua/shared/feed/remove.lua', 1],
+    [381, 'lua/shared/feed/expiry.lua', 1],
+    [473, 'lua/shared/feed/show-due.lua', 1],
+    [474, 'lua/shared/feed/parked.lua', 1],
+    [493, 'lua/shared/feed/show-due.lua', 3],
+    [535, 'lua/shared/feed/leases.lua', 1],
+    [551, 'lua/shared/feed/claimed-entries.lua', 1],
+    [560, 'lua/shared/feed/lapse.lua', 1],
+    [594, 'lua/shared/feed/free.lua', 1],
+    [647, 'lua/shared/feed/open-claim.lua', 1],
+    [663, 'lua/shared/feed/bury.lua', 1],
+    [676, 'lua/shared/feed/prolong.lua', 1],
+    [696, 'lua/shared/feed/recheck.lua', 1],
+    [706, 'lua/shared/feed/keep-alive.lua', 1],
+    [742, 'lua/feed/claim.lua', 59],
   ],
   encode(args) {
     return [
@@ -2730,7 +2925,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: 'e409c2f42a4d7611fb0f29825bc43300a4734d45',
+    sha1: '5dff64675a7c6db4ccfec61a1a19ff7cabce0d57',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2757,6 +2952,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -2773,19 +2969,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
@@ -2793,6 +3006,10 @@ end
 --   b  the body
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays.
@@ -2802,12 +3019,20 @@ local function read_entry(raw)
   if fields[1] ~= 't' then
     return place, position, position, 0, '', fields[2], 0
   end
-  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
-  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  local mark = extra ~= '' and string.find(extra, '#', 1, true)
-  if mark then
-    id = tonumber(string.sub(extra, mark + 1))
-    extra = string.sub(extra, 1, mark - 1)
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
   end
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
@@ -2855,9 +3080,9 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell(answer, position, id, expires_at_ms, claims, body)
-  local n = #answer
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 1] = position
   answer[n + 2] = id
   answer[n + 3] = expires_at_ms
@@ -2866,7 +3091,7 @@ local function tell(answer, position, id, expires_at_ms, claims, body)
 end
 
 local function tell_message(answer, entry)
-  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -2980,11 +3205,11 @@ return {
     [1, 'lua/feed/claimed.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
-    [55, 'lua/shared/feed/entry.lua', 1],
-    [144, 'lua/shared/feed/work.lua', 1],
-    [194, 'lua/shared/feed/leases.lua', 1],
-    [210, 'lua/shared/feed/claimed-entries.lua', 1],
-    [219, 'lua/feed/claimed.lua', 23],
+    [73, 'lua/shared/feed/entry.lua', 1],
+    [174, 'lua/shared/feed/work.lua', 1],
+    [224, 'lua/shared/feed/leases.lua', 1],
+    [240, 'lua/shared/feed/claimed-entries.lua', 1],
+    [249, 'lua/feed/claimed.lua', 23],
   ],
   encode(args) {
     return [
@@ -3031,7 +3256,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'feed/clear',
-    sha1: '2fcf06b3aee3d251dd5284ae22da97d70f1fe787',
+    sha1: 'e42a8e97f4bfda62d3409a7c466e9b9be5ca73c6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3049,23 +3274,21 @@ local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[8] -- sorted set: id -> visible_at_us
 local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
-local once = KEYS[11] -- hash: idempotency key -> id
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
-local dead_meta = KEYS[14] -- hash: the same of the dead letters
-local dead_log = KEYS[15] -- stream: the same of the dead letters
-local dead_claimed = KEYS[16] -- sorted set: the same of the dead letters
-local dead_leases = KEYS[17] -- sorted set: the same of the dead letters
-local dead_returned = KEYS[18] -- sorted set: the same of the dead letters
-local dead_work = KEYS[19] -- hash: the same of the dead letters
-local dead_expiry = KEYS[20] -- sorted set: the same of the dead letters
-local dead_delayed = KEYS[21] -- sorted set: the same of the dead letters
-local dead_parked = KEYS[22] -- hash: the same of the dead letters
-local dead_calls = KEYS[23] -- hash: the same of the dead letters
-local dead_once = KEYS[24] -- hash: the same of the dead letters
-local dead_subscribers = KEYS[25] -- sorted set: the same of the dead letters
-local dead_guards = KEYS[26] -- sorted set: the same of the dead letters
+local once = KEYS[10] -- hash: idempotency key -> id
+local subscribers = KEYS[11] -- sorted set: subscriber -> position
+local guards = KEYS[12] -- sorted set: protected subscriber -> position
+local dead_meta = KEYS[13] -- hash: the same of the dead letters
+local dead_log = KEYS[14] -- stream: the same of the dead letters
+local dead_claimed = KEYS[15] -- sorted set: the same of the dead letters
+local dead_leases = KEYS[16] -- sorted set: the same of the dead letters
+local dead_returned = KEYS[17] -- sorted set: the same of the dead letters
+local dead_work = KEYS[18] -- hash: the same of the dead letters
+local dead_expiry = KEYS[19] -- sorted set: the same of the dead letters
+local dead_delayed = KEYS[20] -- sorted set: the same of the dead letters
+local dead_parked = KEYS[21] -- hash: the same of the dead letters
+local dead_once = KEYS[22] -- hash: the same of the dead letters
+local dead_subscribers = KEYS[23] -- sorted set: the same of the dead letters
+local dead_guards = KEYS[24] -- sorted set: the same of the dead letters
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
@@ -3092,7 +3315,6 @@ local keys = {
   expiry,
   delayed,
   parked,
-  calls,
   once,
   subscribers,
   guards,
@@ -3105,7 +3327,6 @@ local keys = {
   dead_expiry,
   dead_delayed,
   dead_parked,
-  dead_calls,
   dead_once,
   dead_subscribers,
   dead_guards,
@@ -3118,11 +3339,11 @@ wake(channel, sharded, 'cleared')
 return { 'cleared', existed }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'calls', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-calls', 'dead-once', 'dead-subscribers', 'dead-guards'],
+  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
   lines: [
     [1, 'lua/feed/clear.lua', 1],
-    [36, 'lua/shared/wake.lua', 1],
-    [48, 'lua/feed/clear.lua', 37],
+    [34, 'lua/shared/wake.lua', 1],
+    [46, 'lua/feed/clear.lua', 35],
   ],
   encode(args) {
     return [
@@ -3166,7 +3387,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '1bd72c7f44f919c53654242cc0715dd80d2b5f65',
+    sha1: '9318045f238552eac80201f13caeb2be3b23b2f6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3185,10 +3406,9 @@ local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[8] -- sorted set: id -> visible_at_us
 local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
-local once = KEYS[11] -- hash: idempotency key -> id
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
+local once = KEYS[10] -- hash: idempotency key -> id
+local subscribers = KEYS[11] -- sorted set: subscriber -> position
+local guards = KEYS[12] -- sorted set: protected subscriber -> position
 local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
@@ -3206,6 +3426,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -3222,19 +3443,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
@@ -3249,9 +3487,8 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = struct.pack(
+local function packed_state(feed)
+  return struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -3267,6 +3504,11 @@ local function save_feed(meta, feed)
     feed.lives_until,
     feed.kept_until
   )
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
@@ -3419,25 +3661,25 @@ for _, key in ipairs(touched) do
 end
 if must_move(feed, now_ms) then
   local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
   move_keys(feed, keys, now_ms)
 end
 save_feed(meta, feed)
 return { 'extended', expires_at_ms }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'calls', 'once', 'subscribers', 'guards'],
+  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/extend.lua', 1],
-    [25, 'lua/shared/exact.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/feed/meta.lua', 1],
-    [68, 'lua/shared/feed/save.lua', 1],
-    [103, 'lua/shared/feed/work.lua', 1],
-    [153, 'lua/shared/feed/leases.lua', 1],
-    [169, 'lua/shared/feed/prolong.lua', 1],
-    [189, 'lua/shared/feed/keep-alive.lua', 1],
-    [225, 'lua/feed/extend.lua', 33],
+    [24, 'lua/shared/exact.lua', 1],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/feed/meta.lua', 1],
+    [85, 'lua/shared/feed/save.lua', 1],
+    [124, 'lua/shared/feed/work.lua', 1],
+    [174, 'lua/shared/feed/leases.lua', 1],
+    [190, 'lua/shared/feed/prolong.lua', 1],
+    [210, 'lua/shared/feed/keep-alive.lua', 1],
+    [246, 'lua/feed/extend.lua', 32],
   ],
   encode(args) {
     return [
@@ -3480,7 +3722,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: '721c5f8822bcac6fee9dae8bd4bcf3f8dcecc543',
+    sha1: 'b3476b5037b082781e25c9ca7cf537fdfda85750',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3497,6 +3739,7 @@ local name = ARGV[1] -- text: the subscriber
 
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -3513,19 +3756,36 @@ local name = ARGV[1] -- text: the subscriber
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 
 local feed = open_feed(meta, '')
@@ -3543,7 +3803,7 @@ return { 'absent' }
   lines: [
     [1, 'lua/feed/forget.lua', 1],
     [13, 'lua/shared/feed/meta.lua', 1],
-    [45, 'lua/feed/forget.lua', 14],
+    [63, 'lua/feed/forget.lua', 14],
   ],
   encode(args) {
     return [
@@ -3599,7 +3859,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: 'c851553a23b38c3dd7c3db0fa23f8f727775d9d9',
+    sha1: '4a35827ad17068cbc9d3ff04eccc092ec5d0f0c3',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3627,6 +3887,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -3643,19 +3904,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
@@ -3663,6 +3941,10 @@ end
 --   b  the body
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays.
@@ -3672,12 +3954,20 @@ local function read_entry(raw)
   if fields[1] ~= 't' then
     return place, position, position, 0, '', fields[2], 0
   end
-  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
-  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  local mark = extra ~= '' and string.find(extra, '#', 1, true)
-  if mark then
-    id = tonumber(string.sub(extra, mark + 1))
-    extra = string.sub(extra, 1, mark - 1)
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
   end
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
@@ -3725,9 +4015,9 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell(answer, position, id, expires_at_ms, claims, body)
-  local n = #answer
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 1] = position
   answer[n + 2] = id
   answer[n + 3] = expires_at_ms
@@ -3736,7 +4026,7 @@ local function tell(answer, position, id, expires_at_ms, claims, body)
 end
 
 local function tell_message(answer, entry)
-  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -3917,13 +4207,13 @@ return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
     [1, 'lua/feed/get.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/feed/meta.lua', 1],
-    [56, 'lua/shared/feed/entry.lua', 1],
-    [145, 'lua/shared/feed/work.lua', 1],
-    [195, 'lua/shared/feed/parked.lua', 1],
-    [214, 'lua/shared/feed/leases.lua', 1],
-    [230, 'lua/shared/feed/held.lua', 1],
-    [261, 'lua/shared/feed/places.lua', 1],
-    [286, 'lua/feed/get.lua', 26],
+    [74, 'lua/shared/feed/entry.lua', 1],
+    [175, 'lua/shared/feed/work.lua', 1],
+    [225, 'lua/shared/feed/parked.lua', 1],
+    [244, 'lua/shared/feed/leases.lua', 1],
+    [260, 'lua/shared/feed/held.lua', 1],
+    [291, 'lua/shared/feed/places.lua', 1],
+    [316, 'lua/feed/get.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -3985,7 +4275,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: '65825a9e6cff14a9e45dc448b0ba9acb1414ca43',
+    sha1: 'b332d1ec7e59a68aec99450e8863709b22be3956',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4017,6 +4307,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -4033,19 +4324,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
@@ -4053,6 +4361,10 @@ end
 --   b  the body
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays.
@@ -4062,12 +4374,20 @@ local function read_entry(raw)
   if fields[1] ~= 't' then
     return place, position, position, 0, '', fields[2], 0
   end
-  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
-  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  local mark = extra ~= '' and string.find(extra, '#', 1, true)
-  if mark then
-    id = tonumber(string.sub(extra, mark + 1))
-    extra = string.sub(extra, 1, mark - 1)
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
   end
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
@@ -4115,9 +4435,9 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell(answer, position, id, expires_at_ms, claims, body)
-  local n = #answer
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 1] = position
   answer[n + 2] = id
   answer[n + 3] = expires_at_ms
@@ -4126,7 +4446,7 @@ local function tell(answer, position, id, expires_at_ms, claims, body)
 end
 
 local function tell_message(answer, entry)
-  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -4270,11 +4590,11 @@ return {
     [1, 'lua/feed/inspect.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/feed/meta.lua', 1],
-    [60, 'lua/shared/feed/entry.lua', 1],
-    [149, 'lua/shared/feed/work.lua', 1],
-    [199, 'lua/shared/feed/leases.lua', 1],
-    [215, 'lua/shared/feed/due.lua', 1],
-    [222, 'lua/feed/inspect.lua', 28],
+    [78, 'lua/shared/feed/entry.lua', 1],
+    [179, 'lua/shared/feed/work.lua', 1],
+    [229, 'lua/shared/feed/leases.lua', 1],
+    [245, 'lua/shared/feed/due.lua', 1],
+    [252, 'lua/feed/inspect.lua', 28],
   ],
   encode(args) {
     return [
@@ -4352,7 +4672,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: 'c504bcba8a072deda2a72b73593fd3b162d3532e',
+    sha1: '481dea8021366c2d4ae9571dc712d2392fadda48',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4394,6 +4714,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -4410,19 +4731,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
@@ -4430,6 +4768,10 @@ end
 --   b  the body
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays.
@@ -4439,12 +4781,20 @@ local function read_entry(raw)
   if fields[1] ~= 't' then
     return place, position, position, 0, '', fields[2], 0
   end
-  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
-  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  local mark = extra ~= '' and string.find(extra, '#', 1, true)
-  if mark then
-    id = tonumber(string.sub(extra, mark + 1))
-    extra = string.sub(extra, 1, mark - 1)
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
   end
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
@@ -4492,9 +4842,9 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell(answer, position, id, expires_at_ms, claims, body)
-  local n = #answer
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 1] = position
   answer[n + 2] = id
   answer[n + 3] = expires_at_ms
@@ -4503,7 +4853,7 @@ local function tell(answer, position, id, expires_at_ms, claims, body)
 end
 
 local function tell_message(answer, entry)
-  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -4710,8 +5060,10 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
       position, bytes = here, bytes + #body
       local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
       if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
-        tell(page.messages, here, id, expires_at_ms, change and change.claims or 0, body)
-        tell_claim(page.claims, here, held[place])
+        tell(page.messages, shown * 5, here, id, expires_at_ms, change and change.claims or 0, body)
+        if held[place] then
+          tell_claim(page.claims, here, held[place])
+        end
         shown = shown + 1
       end
     end
@@ -4801,15 +5153,15 @@ return {
     [27, 'lua/shared/exact.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/feed/meta.lua', 1],
-    [70, 'lua/shared/feed/entry.lua', 1],
-    [159, 'lua/shared/feed/work.lua', 1],
-    [209, 'lua/shared/feed/parked.lua', 1],
-    [228, 'lua/shared/feed/leases.lua', 1],
-    [244, 'lua/shared/feed/marker.lua', 1],
-    [266, 'lua/shared/feed/start.lua', 1],
-    [291, 'lua/shared/feed/held.lua', 1],
-    [322, 'lua/shared/feed/reading.lua', 1],
-    [393, 'lua/feed/read.lua', 38],
+    [88, 'lua/shared/feed/entry.lua', 1],
+    [189, 'lua/shared/feed/work.lua', 1],
+    [239, 'lua/shared/feed/parked.lua', 1],
+    [258, 'lua/shared/feed/leases.lua', 1],
+    [274, 'lua/shared/feed/marker.lua', 1],
+    [296, 'lua/shared/feed/start.lua', 1],
+    [321, 'lua/shared/feed/held.lua', 1],
+    [352, 'lua/shared/feed/reading.lua', 1],
+    [425, 'lua/feed/read.lua', 38],
   ],
   encode(args) {
     return [
@@ -4872,7 +5224,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '2a1377c306e0322002d48289a0a32268a799eade',
+    sha1: '629147e9031a0db601ec0c57eb861f6fd17feba5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4889,7 +5241,6 @@ local leases = KEYS[3] -- sorted set: token -> when the claim ends, in ms
 local returned = KEYS[4] -- sorted set: places that are free again
 local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
 local parked = KEYS[6] -- hash: id -> delayed message, later its position
-local calls = KEYS[7] -- hash: a process and slot -> its last call and answer
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local channel = ARGV[3] -- text: where those who wait listen; empty: nobody waits
@@ -4905,44 +5256,49 @@ local function clock_us()
 end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call.
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
 local CALL_MEMORY_MS = 600000
 
--- The answer that this very call got before, or nil. The second value is true for a call whose bytes
--- arrive after a later one has taken its slot: it has settled long ago and must not run again.
-local function remembered_answer(calls, caller, call)
-  if caller == '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
     return nil, false
   end
-  local known = redis.call('HGET', calls, caller)
-  local number, answer = string.match(known or '', '^(%d+) %d+ (.*)$')
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
   if number == call then
     return answer, false
   end
-  return nil, number ~= nil and tonumber(number) > tonumber(call)
+  return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, now_ms)
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', calls, 2, 'WITHVALUES')
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if now_ms - at_ms > CALL_MEMORY_MS then
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
       redis.call('HDEL', calls, sample[at])
     end
   end
 end
 
--- True when the slot is new, so that \`calls\` may be.
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller == '' then
-    return false
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
   end
-  local added = redis.call('HSET', calls, caller, call .. string.format(' %.0f ', now_ms) .. answer) == 1
-  if call % 16 == 0 then
-    forget_old_calls(calls, now_ms)
-  end
-  return added
 end
 -- Tells those who wait to look now. An empty channel tells nobody.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
@@ -4958,6 +5314,7 @@ local function wake(channel, sharded, reason)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -4974,19 +5331,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
 -- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
@@ -5100,11 +5474,11 @@ local function move_keys(feed, keys, now_ms)
   end
 end
 
-local feed = open_feed(meta, '')
+local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -5130,26 +5504,24 @@ end
 if redis.call('ZCOUNT', claimed, token, token) == 0 then
   forget_lease(leases, work, token)
 end
-if remember_answer(calls, caller, call, now_ms, #places) then
-  keep_with_feed(feed, calls, now_ms)
-end
+remember_answer(meta, caller, call, now_ms, #places)
 keep_with_feed(feed, returned, now_ms)
 wake(channel, sharded, 'released')
 return { 'released', #places }
 `,
   },
-  parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked', 'calls'],
+  parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
   lines: [
     [1, 'lua/feed/release.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/calls.lua', 1],
-    [70, 'lua/shared/wake.lua', 1],
-    [82, 'lua/shared/feed/meta.lua', 1],
-    [114, 'lua/shared/feed/leases.lua', 1],
-    [130, 'lua/shared/feed/lapse.lua', 1],
-    [164, 'lua/shared/feed/places.lua', 1],
-    [189, 'lua/shared/feed/keep-alive.lua', 1],
-    [225, 'lua/feed/release.lua', 31],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/calls.lua', 1],
+    [74, 'lua/shared/wake.lua', 1],
+    [86, 'lua/shared/feed/meta.lua', 1],
+    [136, 'lua/shared/feed/leases.lua', 1],
+    [152, 'lua/shared/feed/lapse.lua', 1],
+    [186, 'lua/shared/feed/places.lua', 1],
+    [211, 'lua/shared/feed/keep-alive.lua', 1],
+    [247, 'lua/feed/release.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.ids.length)
@@ -5211,7 +5583,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '27397a04b30ca487149b77c9a2c6171f0ee91a0d',
+    sha1: 'ff086d4d77eea6386133f87b92f69b1d06c8d3f5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5230,7 +5602,6 @@ local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[8] -- sorted set: id -> visible_at_us
 local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
@@ -5249,47 +5620,53 @@ local function clock_us()
 end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call.
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
 local CALL_MEMORY_MS = 600000
 
--- The answer that this very call got before, or nil. The second value is true for a call whose bytes
--- arrive after a later one has taken its slot: it has settled long ago and must not run again.
-local function remembered_answer(calls, caller, call)
-  if caller == '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
     return nil, false
   end
-  local known = redis.call('HGET', calls, caller)
-  local number, answer = string.match(known or '', '^(%d+) %d+ (.*)$')
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
   if number == call then
     return answer, false
   end
-  return nil, number ~= nil and tonumber(number) > tonumber(call)
+  return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, now_ms)
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', calls, 2, 'WITHVALUES')
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if now_ms - at_ms > CALL_MEMORY_MS then
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
       redis.call('HDEL', calls, sample[at])
     end
   end
 end
 
--- True when the slot is new, so that \`calls\` may be.
 local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller == '' then
-    return false
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
   end
-  local added = redis.call('HSET', calls, caller, call .. string.format(' %.0f ', now_ms) .. answer) == 1
-  if call % 16 == 0 then
-    forget_old_calls(calls, now_ms)
-  end
-  return added
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -5306,19 +5683,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
@@ -5333,9 +5727,8 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = struct.pack(
+local function packed_state(feed)
+  return struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -5351,6 +5744,11 @@ local function save_feed(meta, feed)
     feed.lives_until,
     feed.kept_until
   )
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
@@ -5362,6 +5760,10 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays.
 local function read_entry(raw)
@@ -5370,12 +5772,20 @@ local function read_entry(raw)
   if fields[1] ~= 't' then
     return place, position, position, 0, '', fields[2], 0
   end
-  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
-  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  local mark = extra ~= '' and string.find(extra, '#', 1, true)
-  if mark then
-    id = tonumber(string.sub(extra, mark + 1))
-    extra = string.sub(extra, 1, mark - 1)
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
   end
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
@@ -5423,9 +5833,9 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell(answer, position, id, expires_at_ms, claims, body)
-  local n = #answer
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 1] = position
   answer[n + 2] = id
   answer[n + 3] = expires_at_ms
@@ -5434,7 +5844,7 @@ local function tell(answer, position, id, expires_at_ms, claims, body)
 end
 
 local function tell_message(answer, entry)
-  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -5598,11 +6008,11 @@ local function move_keys(feed, keys, now_ms)
   end
 end
 
-local feed = open_feed(meta, '')
+local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-local remembered, superseded = remembered_answer(calls, caller, call)
+local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -5637,29 +6047,27 @@ if count > 0 then
     feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
   end
   remove_entries(feed, log, claimed, returned, expiry, work, parked, going)
-  if remember_answer(calls, caller, call, now_ms, count .. table.concat(told, ' ')) then
-    keep_with_feed(feed, calls, now_ms)
-  end
+  remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
   save_feed(meta, feed)
 end
 return { 'removed', count, held }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'calls'],
+  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked'],
   lines: [
     [1, 'lua/feed/remove.lua', 1],
-    [23, 'lua/shared/exact.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/calls.lua', 1],
-    [75, 'lua/shared/feed/meta.lua', 1],
-    [107, 'lua/shared/feed/save.lua', 1],
-    [142, 'lua/shared/feed/entry.lua', 1],
-    [231, 'lua/shared/feed/work.lua', 1],
-    [281, 'lua/shared/feed/remove.lua', 1],
-    [307, 'lua/shared/feed/leases.lua', 1],
-    [323, 'lua/shared/feed/places.lua', 1],
-    [348, 'lua/shared/feed/keep-alive.lua', 1],
-    [384, 'lua/feed/remove.lua', 34],
+    [22, 'lua/shared/exact.lua', 1],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/calls.lua', 1],
+    [79, 'lua/shared/feed/meta.lua', 1],
+    [129, 'lua/shared/feed/save.lua', 1],
+    [168, 'lua/shared/feed/entry.lua', 1],
+    [269, 'lua/shared/feed/work.lua', 1],
+    [319, 'lua/shared/feed/remove.lua', 1],
+    [345, 'lua/shared/feed/leases.lua', 1],
+    [361, 'lua/shared/feed/places.lua', 1],
+    [386, 'lua/shared/feed/keep-alive.lua', 1],
+    [422, 'lua/feed/remove.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -5706,7 +6114,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '0fc81d50078f3049cac34562f426371301d48d20',
+    sha1: 'b2868ca2f9d5019461d64c470f1c14824a327408',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5754,6 +6162,7 @@ local function wake(channel, sharded, reason)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -5770,19 +6179,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
@@ -5797,9 +6223,8 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = struct.pack(
+local function packed_state(feed)
+  return struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -5815,6 +6240,11 @@ local function save_feed(meta, feed)
     feed.lives_until,
     feed.kept_until
   )
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
@@ -5826,6 +6256,10 @@ end
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays.
 local function read_entry(raw)
@@ -5834,12 +6268,20 @@ local function read_entry(raw)
   if fields[1] ~= 't' then
     return place, position, position, 0, '', fields[2], 0
   end
-  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
-  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  local mark = extra ~= '' and string.find(extra, '#', 1, true)
-  if mark then
-    id = tonumber(string.sub(extra, mark + 1))
-    extra = string.sub(extra, 1, mark - 1)
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
   end
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
@@ -5887,9 +6329,9 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Appends what an answer tells of a message; the order of \`messages:[…]\` in every head.
-local function tell(answer, position, id, expires_at_ms, claims, body)
-  local n = #answer
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 1] = position
   answer[n + 2] = id
   answer[n + 3] = expires_at_ms
@@ -5898,7 +6340,7 @@ local function tell(answer, position, id, expires_at_ms, claims, body)
 end
 
 local function tell_message(answer, entry)
-  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)
@@ -6267,20 +6709,20 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/wake.lua', 1],
     [44, 'lua/shared/feed/meta.lua', 1],
-    [76, 'lua/shared/feed/save.lua', 1],
-    [111, 'lua/shared/feed/entry.lua', 1],
-    [200, 'lua/shared/feed/add-entry.lua', 1],
-    [208, 'lua/shared/feed/work.lua', 1],
-    [258, 'lua/shared/feed/remove.lua', 1],
-    [284, 'lua/shared/feed/expiry.lua', 1],
-    [376, 'lua/shared/feed/show-due.lua', 1],
-    [377, 'lua/shared/feed/parked.lua', 1],
-    [396, 'lua/shared/feed/show-due.lua', 3],
-    [438, 'lua/shared/feed/leases.lua', 1],
-    [454, 'lua/shared/feed/lapse.lua', 1],
-    [488, 'lua/shared/feed/keep-alive.lua', 1],
-    [524, 'lua/shared/feed/due.lua', 1],
-    [531, 'lua/feed/settle.lua', 36],
+    [94, 'lua/shared/feed/save.lua', 1],
+    [133, 'lua/shared/feed/entry.lua', 1],
+    [234, 'lua/shared/feed/add-entry.lua', 1],
+    [242, 'lua/shared/feed/work.lua', 1],
+    [292, 'lua/shared/feed/remove.lua', 1],
+    [318, 'lua/shared/feed/expiry.lua', 1],
+    [410, 'lua/shared/feed/show-due.lua', 1],
+    [411, 'lua/shared/feed/parked.lua', 1],
+    [430, 'lua/shared/feed/show-due.lua', 3],
+    [472, 'lua/shared/feed/leases.lua', 1],
+    [488, 'lua/shared/feed/lapse.lua', 1],
+    [522, 'lua/shared/feed/keep-alive.lua', 1],
+    [558, 'lua/shared/feed/due.lua', 1],
+    [565, 'lua/feed/settle.lua', 36],
   ],
   encode(args) {
     return [
@@ -6325,7 +6767,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: '587e85ad540d4c09ce6291d5f392dbc1babb7435',
+    sha1: '5afd19b8cda659acdcbe887624dacdf7e6679807',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6345,10 +6787,9 @@ local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[8] -- sorted set: id -> visible_at_us
 local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local calls = KEYS[10] -- hash: a process and slot -> its last call and answer
-local once = KEYS[11] -- hash: idempotency key -> id
-local subscribers = KEYS[12] -- sorted set: subscriber -> position
-local guards = KEYS[13] -- sorted set: protected subscriber -> position
+local once = KEYS[10] -- hash: idempotency key -> id
+local subscribers = KEYS[11] -- sorted set: subscriber -> position
+local guards = KEYS[12] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local name = ARGV[2] -- text: the subscriber
 local from = ARGV[3] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
@@ -6367,6 +6808,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -6383,19 +6825,36 @@ end
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
@@ -6410,9 +6869,8 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = struct.pack(
+local function packed_state(feed)
+  return struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -6428,6 +6886,11 @@ local function save_feed(meta, feed)
     feed.lives_until,
     feed.kept_until
   )
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
@@ -6540,24 +7003,24 @@ begin_feed(meta, feed, now_us)
 feed.lives_until = -1
 if must_move(feed, math.floor(now_us / 1000)) then
   local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, calls, once, subscribers, guards }
+    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
   move_keys(feed, keys, math.floor(now_us / 1000))
 end
 save_feed(meta, feed)
 return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'calls', 'once', 'subscribers', 'guards'],
+  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/subscribe.lua', 1],
-    [27, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/feed/meta.lua', 1],
-    [70, 'lua/shared/feed/save.lua', 1],
-    [105, 'lua/shared/feed/marker.lua', 1],
-    [127, 'lua/shared/feed/start.lua', 1],
-    [152, 'lua/shared/feed/keep-alive.lua', 1],
-    [188, 'lua/feed/subscribe.lua', 34],
+    [26, 'lua/shared/exact.lua', 1],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/feed/meta.lua', 1],
+    [87, 'lua/shared/feed/save.lua', 1],
+    [126, 'lua/shared/feed/marker.lua', 1],
+    [148, 'lua/shared/feed/start.lua', 1],
+    [173, 'lua/shared/feed/keep-alive.lua', 1],
+    [209, 'lua/feed/subscribe.lua', 33],
   ],
   encode(args) {
     return [

@@ -19,6 +19,24 @@ interface Group<Result> {
   reject(error: unknown): void
 }
 
+/** A group of one. A class: two closures a call would show in the profile. */
+class Single<Result> implements Group<Result> {
+  readonly count = 1
+  readonly bytes: number
+  readonly reject: (error: unknown) => void
+  readonly #resolve: (result: Result) => void
+
+  constructor(bytes: number, resolve: (result: Result) => void, reject: (error: unknown) => void) {
+    this.bytes = bytes
+    this.#resolve = resolve
+    this.reject = reject
+  }
+
+  deliver(results: readonly Result[], from: number): void {
+    this.#resolve(results[from] as Result)
+  }
+}
+
 // Below this many groups, one batch; above it they are shared out, so that client and server overlap.
 const WORTH_SHARING = 16
 
@@ -41,8 +59,10 @@ export class Batcher<Item, Result> {
   /** Adds one item; resolves to its result. Rejects as the call that carried it. */
   addOne(item: Item, bytes: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const deliver = (results: readonly Result[], from: number): void => resolve(results[from] as Result)
-      this.#add([item], { count: 1, bytes, deliver, reject })
+      const group = new Single<Result>(bytes, resolve, reject)
+      if (!this.#accepts(group)) return
+      this.#items.push(item)
+      this.#schedule()
     })
   }
 
@@ -51,18 +71,19 @@ export class Batcher<Item, Result> {
     return new Promise((resolve, reject) => {
       const deliver = (results: readonly Result[], from: number): void =>
         resolve(results.slice(from, from + items.length))
-      this.#add(items, { count: items.length, bytes, deliver, reject })
+      if (!this.#accepts({ count: items.length, bytes, deliver, reject })) return
+      for (const item of items) this.#items.push(item)
+      this.#schedule()
     })
   }
 
-  #add(items: readonly Item[], group: Group<Result>): void {
-    if (this.#items.length + items.length > this.#limits.waiting) {
+  #accepts(group: Group<Result>): boolean {
+    if (this.#items.length + group.count > this.#limits.waiting) {
       group.reject(new DriverError('overloaded', 'too many calls wait for the server'))
-      return
+      return false
     }
-    for (const item of items) this.#items.push(item)
     this.#groups.push(group)
-    this.#schedule()
+    return true
   }
 
   #schedule(): void {

@@ -5,6 +5,10 @@
 -- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
 -- names of equal fields once a node.
 
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays.
 local function read_entry(raw)
@@ -13,12 +17,20 @@ local function read_entry(raw)
   if fields[1] ~= 't' then
     return place, position, position, 0, '', fields[2], 0
   end
-  local ttl_ms, extra, id = tonumber(fields[2]), fields[4], position
-  local expires_at_ms = ttl_ms == 0 and 0 or math.floor(position / 1000) + ttl_ms
-  local mark = extra ~= '' and string.find(extra, '#', 1, true)
-  if mark then
-    id = tonumber(string.sub(extra, mark + 1))
-    extra = string.sub(extra, 1, mark - 1)
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
   end
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
@@ -66,9 +78,9 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Appends what an answer tells of a message; the order of `messages:[…]` in every head.
-local function tell(answer, position, id, expires_at_ms, claims, body)
-  local n = #answer
+-- Adds what an answer tells of a message behind its first `n` values; the order of `messages:[…]` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 1] = position
   answer[n + 2] = id
   answer[n + 3] = expires_at_ms
@@ -77,7 +89,7 @@ local function tell(answer, position, id, expires_at_ms, claims, body)
 end
 
 local function tell_message(answer, entry)
-  tell(answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
 local function tell_messages(entries)

@@ -1,5 +1,6 @@
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
@@ -16,17 +17,34 @@
 local FEED_LAYOUT = '1'
 local NO_STATE = string.rep('\0', 13 * 8)
 
--- The state of the feed. One that does not exist yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state')
-  local feed =
-    { layout = stored[1] or FEED_LAYOUT, codec = stored[2] or codec, packed = stored[3] or NO_STATE }
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  if feed.layout == FEED_LAYOUT then
-    local state, rest = feed.packed, 8 * 6 + 1
-    feed.epoch, feed.last, feed.front, feed.token, feed.trimmed, feed.bytes = struct.unpack('>dddddd', state)
-    feed.lane_ms, feed.lane_swept, feed.lane_last, feed.due_at = struct.unpack('>dddd', state, rest)
-    feed.visible_at_us, feed.lives_until, feed.kept_until = struct.unpack('>ddd', state, rest + 8 * 4)
-  end
-  return feed
+  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
 end

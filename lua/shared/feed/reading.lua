@@ -32,8 +32,10 @@ local function read_log(feed, log, claimed, leases, work, position, limit, hide,
       position, bytes = here, bytes + #body
       local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
       if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
-        tell(page.messages, here, id, expires_at_ms, change and change.claims or 0, body)
-        tell_claim(page.claims, here, held[place])
+        tell(page.messages, shown * 5, here, id, expires_at_ms, change and change.claims or 0, body)
+        if held[place] then
+          tell_claim(page.claims, here, held[place])
+        end
         shown = shown + 1
       end
     end

@@ -11,9 +11,8 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = struct.pack(
+local function packed_state(feed)
+  return struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -29,6 +28,11 @@ local function save_feed(meta, feed)
     feed.lives_until,
     feed.kept_until
   )
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
