@@ -1,0 +1,24 @@
+// Who is measured, in the order of the tables. A new contender is a line here.
+
+import type { Contender } from './contender.ts'
+import { floor } from './floor.ts'
+import { originLua } from './origin-lua.ts'
+import { originWatch } from './origin-watch.ts'
+import { mutex } from './redis-semaphore.ts'
+import { redisson } from './redisson.ts'
+import { redlockUniversal } from './redlock-universal.ts'
+import { redlock, sesamecare } from './redlocks.ts'
+
+/** The origin's table. */
+export const ORIGINS: readonly Contender[] = [originWatch, originLua, floor]
+
+export const LOCKS: readonly Contender[] = [
+  floor,
+  originWatch,
+  originLua,
+  redlock,
+  sesamecare,
+  mutex,
+  redlockUniversal,
+  redisson,
+]
