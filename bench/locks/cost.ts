@@ -46,5 +46,7 @@ function timeOf(sent: number, before: Stat | undefined, after: Stat | undefined)
 async function read(client: Redis): Promise<Map<string, Stat>> {
   const stats = await client.info('commandstats')
   const found = stats.matchAll(/^cmdstat_([^:]+):calls=(\d+),usec=(\d+)/gm)
-  return new Map([...found].map(([, name = '', calls, us]) => [name, { calls: Number(calls), us: Number(us) }]))
+  return new Map(
+    [...found].map(([, name = '', calls, us]) => [name, { calls: Number(calls), us: Number(us) }]),
+  )
 }

@@ -23,11 +23,7 @@ export interface History {
 }
 
 /** `waiters` are numbered from 0; `limit` may hold at once. */
-export function toHistory(
-  { waits, fromMs, untilMs }: Crowd,
-  waiters: number,
-  limit: number,
-): History {
+export function toHistory({ waits, fromMs, untilMs }: Crowd, waiters: number, limit: number): History {
   const granted = waits.filter(({ grantedAtMs }) => grantedAtMs >= fromMs && grantedAtMs <= untilMs)
   const byGrant = granted.toSorted((a, b) => a.grantedAtMs - b.grantedAtMs)
   const counts = countsOf(granted, waiters)
@@ -68,7 +64,9 @@ function handOffs(byGrant: readonly Wait[]): number[] {
 function largestCycles(waits: readonly Wait[], byGrant: readonly Wait[]): number {
   const grants = byGrant.map(({ grantedAtMs }) => grantedAtMs)
   return largest(
-    waits.map(({ askedAtMs, grantedAtMs }) => countBelow(grants, grantedAtMs) - countBelow(grants, askedAtMs)),
+    waits.map(
+      ({ askedAtMs, grantedAtMs }) => countBelow(grants, grantedAtMs) - countBelow(grants, askedAtMs),
+    ),
   )
 }
 

@@ -19,7 +19,14 @@ export async function tellOrigin(bench: Bench): Promise<void> {
   const contention = { ms: bench.quick ? QUICK_MS : (SECONDS * 1000) / ROUNDS, holdMs: 0 }
   const told = new Map<number, Rounds>()
   for (const clients of CLIENTS) {
-    const plan = { contenders: ORIGINS, terms: TERMS, clients, connections: 'own', contention, rounds } as const
+    const plan = {
+      contenders: ORIGINS,
+      terms: TERMS,
+      clients,
+      connections: 'own',
+      contention,
+      rounds,
+    } as const
     const result = await runRounds(bench, plan)
     told.set(clients, result)
     const seconds = (contention.ms * rounds) / 1000

@@ -24,7 +24,9 @@ export async function comparePairs(bench: Bench): Promise<void> {
   const rounds = await bench.rounds(variants, options)
   for (const stand of stands) await stand.close()
   info.disconnect()
-  const rows = stands.map(({ contender: { name } }, at) => toRow(name, rounds[at] ?? [], costs.get(name) ?? []))
+  const rows = stands.map(({ contender: { name } }, at) =>
+    toRow(name, rounds[at] ?? [], costs.get(name) ?? []),
+  )
   bench.report('acquire and release, one client', rows)
   judge(bench, rows)
 }

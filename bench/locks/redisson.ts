@@ -1,9 +1,8 @@
 // node-redisson: waiters are told of a release through a channel. It opens its connections itself.
 
-import { EventEmitter } from 'node:events'
 import type { Redis } from 'ioredis'
 import { loadPeer } from '../harness/peers.ts'
-import { type Contender, type Source, TERMS, type Terms } from './contender.ts'
+import { type Client, type Contender, type Source, TERMS, type Terms } from './contender.ts'
 
 interface Package {
   Redisson: new (options: { redis: { options: { port: number } } }) => Redisson
@@ -11,6 +10,7 @@ interface Package {
 
 interface Redisson {
   readonly redis: Redis
+  readonly commandExecutor: { readonly subscribeRedis: Redis }
   getLock(name: string): Lock
   quit(): Promise<void>
 }
@@ -22,22 +22,33 @@ interface Lock {
 
 export const redisson: Contender = {
   name: 'node-redisson',
-  settings: `leaseTime ${TERMS.leaseMs}, eventAdapter pubsub (as by default); unlock deletes a latch after its script`,
+  settings: `leaseTime ${TERMS.leaseMs}, eventAdapter pubsub (as by default); each waiter has an instance of its own`,
+  // Who is woken unsubscribes the channel for all waiters of the instance: two of them lose wakes.
+  ownConnection: true,
   async connect(connection: Redis, terms: Terms): Promise<Source> {
-    // All its waiters listen to one emitter, which is no leak.
-    EventEmitter.defaultMaxListeners = 0
     const { Redisson } = loadPeer<Package>('node-redisson')
-    const redisson = new Redisson({ redis: { options: { port: connection.options.port ?? 0 } } })
-    const acquire = async (): Promise<() => Promise<void>> => {
-      const lock = redisson.getLock(`redisson:${terms.name}`)
-      const held = await lock.tryLock(BigInt(terms.giveUpMs), BigInt(terms.leaseMs))
-      if (!held) throw new Error(`${terms.name} was not free for ${terms.giveUpMs} ms`)
-      return () => lock.unlock()
-    }
+    const instance = new Redisson({ redis: { options: { port: connection.options.port ?? 0 } } })
+    const subscriber = instance.commandExecutor.subscribeRedis
     return {
-      client: () => ({ tries: Number.NaN, acquire }),
-      connections: [redisson.redis],
-      close: () => redisson.quit(),
+      client: () => toClient(instance, terms),
+      connections: [instance.redis, subscriber],
+      close: () => close(instance, subscriber),
     }
   },
+}
+
+function toClient(instance: Redisson, terms: Terms): Client {
+  const acquire = async (): Promise<() => Promise<void>> => {
+    const lock = instance.getLock(`redisson:${terms.name}`)
+    const held = await lock.tryLock(BigInt(terms.giveUpMs), BigInt(terms.leaseMs))
+    if (!held) throw new Error(`${terms.name} was not free for ${terms.giveUpMs} ms`)
+    return () => lock.unlock()
+  }
+  return { tries: Number.NaN, acquire }
+}
+
+/** A timer of each wait unsubscribes up to a lease later; where that fails, nobody catches it. */
+async function close(instance: Redisson, subscriber: Redis): Promise<void> {
+  subscriber.unsubscribe = async (): Promise<number> => 0
+  await instance.quit()
 }

@@ -20,7 +20,7 @@ export const originLua: Contender = {
   settings: 'ZREMRANGEBYSCORE, ZCARD, ZADD; ZREM; a try each millisecond',
   async connect(connection: Redis, terms: Terms): Promise<Source> {
     const hash = String(await connection.script('LOAD', ACQUIRE))
-    const key = `semaphore:${terms.name}`
+    const key = `origin-lua:${terms.name}`
     const attempt: Try = async () => {
       const owner = randomUUID()
       const now = Date.now()

@@ -36,7 +36,7 @@ function behindLock(name: string, toTry: (connection: Redis, terms: Terms) => Tr
 }
 
 function tryByTime(connection: Redis, { name, limit, leaseMs }: Terms): Try {
-  const holders = `semaphore:${name}`
+  const holders = `origin-time:${name}`
   return async () => {
     const owner = randomUUID()
     const now = Date.now()
@@ -53,7 +53,7 @@ function tryByTime(connection: Redis, { name, limit, leaseMs }: Terms): Try {
 }
 
 function tryByCounter(connection: Redis, { name, limit, leaseMs }: Terms): Try {
-  const holders = `semaphore:${name}`
+  const holders = `origin-counter:${name}`
   const [ranks, counter] = [`${holders}:owner`, `${holders}:counter`]
   return async () => {
     const owner = randomUUID()
