@@ -7,6 +7,8 @@ export interface Contender {
   readonly name: string
   /** What was set and what was left alone, for the reader of the numbers. */
   readonly settings: string
+  /** The package of bench/peers that it is. */
+  readonly peer?: string
   /** Throws when the contender cannot run here. */
   connect(connection: Redis): Promise<Source>
 }

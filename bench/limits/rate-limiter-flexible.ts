@@ -10,11 +10,14 @@ interface Limiter {
   consume(key: string): Promise<unknown>
 }
 
+const PEER = 'rate-limiter-flexible'
+
 export const rateLimiterFlexible: Contender = {
-  name: 'rate-limiter-flexible',
+  name: PEER,
+  peer: PEER,
   settings: `RateLimiterRedis, points ${LIMIT}, duration ${WINDOW_S}; no insurance, no blocks in memory (as by default)`,
   async connect(storeClient: Redis): Promise<Source> {
-    const { RateLimiterRedis } = loadPeer<Package>('rate-limiter-flexible')
+    const { RateLimiterRedis } = loadPeer<Package>(PEER)
     const limiter = new RateLimiterRedis({ storeClient, points: LIMIT, duration: WINDOW_S })
     return { take: (subject) => limiter.consume(subject), close: async () => {} }
   },

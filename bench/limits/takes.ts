@@ -2,6 +2,9 @@
 
 import { Redis } from 'ioredis'
 import type { Bench, CompareOptions, Measured, Variant } from '../harness/bench.ts'
+import type { Row } from '../harness/print.ts'
+import { toRow } from '../locks/about.ts'
+import { firstLine } from '../locks/stand.ts'
 import { PERILUNE, type Source } from './contender.ts'
 import { LIMITERS } from './contenders.ts'
 import { emptyScript } from './floors.ts'
@@ -35,19 +38,18 @@ export async function compareTakes(bench: Bench): Promise<void> {
 
 interface Connected {
   readonly sources: ReadonlyMap<string, Source>
-  readonly rows: { readonly variant: string; readonly settings: string }[]
+  readonly rows: readonly Row[]
 }
 
 async function connectAll(connection: Redis): Promise<Connected> {
   const sources = new Map<string, Source>()
-  const rows: Connected['rows'] = []
+  const rows: Row[] = []
   for (const contender of LIMITERS) {
-    const { name: variant, settings } = contender
     try {
-      sources.set(variant, await contender.connect(connection))
-      rows.push({ variant, settings })
+      sources.set(contender.name, await contender.connect(connection))
+      rows.push(toRow(contender))
     } catch (error) {
-      rows.push({ variant, settings: `not measured: ${String(error).split('\n')[0]}` })
+      rows.push(toRow(contender, firstLine(error)))
     }
   }
   return { sources, rows }

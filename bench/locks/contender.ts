@@ -7,6 +7,8 @@ export interface Contender {
   readonly name: string
   /** What was set and what was left alone, for the reader of the numbers. */
   readonly settings: string
+  /** The package of bench/peers that it is. */
+  readonly peer?: string
   /** True when two clients cannot share a connection. */
   readonly ownConnection?: boolean
   /** What a process sets up once for a connection. Throws when the contender cannot run here. */

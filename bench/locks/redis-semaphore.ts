@@ -20,24 +20,27 @@ interface Package {
   Semaphore: new (client: Redis, key: string, limit: number, options: Options) => Held
 }
 
+const PEER = 'redis-semaphore'
 const SETTINGS = `retryInterval ${TERMS.retryMs} (default 10), lockTimeout ${TERMS.leaseMs} (as by default)`
 
 export const mutex: Contender = {
   name: 'redis-semaphore, Mutex',
+  peer: PEER,
   settings: SETTINGS,
   connect: (connection, terms) =>
     connect(terms, ({ Mutex }, options) => new Mutex(connection, terms.name, options)),
 }
 
 export const semaphore: Contender = {
-  name: 'redis-semaphore',
+  name: PEER,
+  peer: PEER,
   settings: SETTINGS,
   connect: (connection, terms) =>
     connect(terms, ({ Semaphore }, options) => new Semaphore(connection, terms.name, terms.limit, options)),
 }
 
 async function connect(terms: Terms, open: (found: Package, options: Options) => Held): Promise<Source> {
-  const found = loadPeer<Package>('redis-semaphore')
+  const found = loadPeer<Package>(PEER)
   const options = {
     lockTimeout: terms.leaseMs,
     acquireTimeout: terms.giveUpMs,

@@ -22,6 +22,7 @@ interface Lock {
 
 export const redisson: Contender = {
   name: 'node-redisson',
+  peer: 'node-redisson',
   settings: `leaseTime ${TERMS.leaseMs}, eventAdapter pubsub (as by default); each waiter has an instance of its own`,
   // Who is woken unsubscribes the channel for all waiters of the instance: two of them lose wakes.
   ownConnection: true,

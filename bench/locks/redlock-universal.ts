@@ -24,6 +24,7 @@ interface Package {
 
 export const redlockUniversal: Contender = {
   name: 'redlock-universal',
+  peer: 'redlock-universal',
   settings: `performance lean (default standard), retryDelay ${TERMS.retryMs} (100), retryAttempts to the end (3)`,
   async connect(connection: Redis, terms: Terms): Promise<Source> {
     const { createLock, IoredisAdapter } = loadPeer<Package>('redlock-universal')
