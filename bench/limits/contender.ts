@@ -22,7 +22,7 @@ export interface Source {
 }
 
 /** All limiters allow this much. */
-export const LIMIT = 1_000_000_000
+export const LIMIT = 10_000_000
 export const WINDOW_S = 60
 
 export const PERILUNE = 'Perilune'
