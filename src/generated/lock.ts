@@ -4,7 +4,7 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import type { Operation } from '../runtime/operation.ts'
-import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface AbandonSharedArguments {
   /** the attempt, '<process>.<number>' */
@@ -2257,6 +2257,192 @@ return { 'extended', now_ms, ends }
         }
       default:
         return unexpected('the answer extended', parts[0])
+    }
+  },
+}
+
+export interface FencedGetArguments {
+  /** name of the codec that reads the value */
+  readonly codec: string
+}
+
+export type FencedGetAnswer =
+  | { readonly status: 'found'; readonly token: number; readonly value: Buffer }
+  | { readonly status: 'absent' }
+
+
+/**
+ * Reads a value that was stored under a token.
+ *
+ * Cost: O(1).
+ */
+export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
+  script: {
+    name: 'lock/fenced-get',
+    sha1: '8be2200dc7c6804c195bb536e0a662db9f03c516',
+    reads: true,
+    bytes: true,
+    source: `--[[
+Reads a value that was stored under a token.
+
+@returns found   token:integer value:bytes
+@returns absent
+@cost    O(1)
+@reads
+]]
+local fenced = KEYS[1] -- hash: layout, codec, token and value
+local codec = ARGV[1] -- text: name of the codec that reads the value
+
+-- A value that remembers the greatest token that wrote it.
+local FENCED_LAYOUT = '1'
+
+local function open_fenced(fenced)
+  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value')
+  return {
+    layout = stored[1] or FENCED_LAYOUT,
+    codec = stored[2],
+    token = tonumber(stored[3] or 0),
+    value = stored[4],
+  }
+end
+
+local stored = open_fenced(fenced)
+if stored.layout ~= FENCED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. stored.layout)
+end
+if not stored.value then
+  return { 'absent' }
+end
+if stored.codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored.codec)
+end
+return { 'found', stored.token, stored.value }
+`,
+  },
+  parts: ['fenced'],
+  lines: [
+    [1, 'lua/lock/fenced-get.lua', 1],
+    [12, 'lua/shared/lock/fenced.lua', 1],
+    [24, 'lua/lock/fenced-get.lua', 13],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'found':
+        return {
+          status: 'found',
+          token: asInteger(parts[1]),
+          value: asBytes(parts[2]),
+        }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers found, absent', parts[0])
+    }
+  },
+}
+
+export interface FencedSetArguments {
+  /** name of the codec that made the value */
+  readonly codec: string
+  /** of the lease under which it is written */
+  readonly token: number
+  /** the value */
+  readonly value: string | Uint8Array
+}
+
+export type FencedSetAnswer =
+  | { readonly status: 'stored' }
+  | { readonly status: 'refused'; readonly token: number }
+
+
+/**
+ * Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused. The same token may write again.
+ *
+ * Cost: O(1).
+ */
+export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
+  script: {
+    name: 'lock/fenced-set',
+    sha1: '6a14de128b37d886e7223852041221258b836ac8',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused.
+The same token may write again.
+
+@returns stored
+@returns refused  token:integer
+@cost    O(1)
+]]
+local fenced = KEYS[1] -- hash: layout, codec, token and value
+local codec = ARGV[1] -- text: name of the codec that made the value
+local token = tonumber(ARGV[2]) -- integer: of the lease under which it is written
+local value = ARGV[3] -- bytes: the value
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16.
+local function exact(number)
+  return string.format('%.0f', number)
+end
+-- A value that remembers the greatest token that wrote it.
+local FENCED_LAYOUT = '1'
+
+local function open_fenced(fenced)
+  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value')
+  return {
+    layout = stored[1] or FENCED_LAYOUT,
+    codec = stored[2],
+    token = tonumber(stored[3] or 0),
+    value = stored[4],
+  }
+end
+
+local stored = open_fenced(fenced)
+if stored.layout ~= FENCED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. stored.layout)
+end
+if stored.codec and stored.codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored.codec)
+end
+if stored.token > token then
+  return { 'refused', stored.token }
+end
+redis.call('HSET', fenced, 'layout', FENCED_LAYOUT, 'codec', codec, 'token', exact(token), 'value', value)
+return { 'stored' }
+`,
+  },
+  parts: ['fenced'],
+  lines: [
+    [1, 'lua/lock/fenced-set.lua', 1],
+    [14, 'lua/shared/exact.lua', 1],
+    [19, 'lua/shared/lock/fenced.lua', 1],
+    [31, 'lua/lock/fenced-set.lua', 16],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+      args.token,
+      args.value,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'stored':
+        return { status: 'stored' }
+      case 'refused':
+        return {
+          status: 'refused',
+          token: asInteger(parts[1]),
+        }
+      default:
+        return unexpected('one of the answers stored, refused', parts[0])
     }
   },
 }
