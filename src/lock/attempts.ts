@@ -59,7 +59,11 @@ export class ExclusiveSide implements LockSide {
   }
 
   async release(token: number, trace: Trace): Promise<boolean> {
-    const answer = await this.#unit.run(release, { token, claimMs: CLAIM_MS, ...toldOn(this.#unit) }, trace)
+    const answer = await this.#unit.run(
+      release,
+      { token: String(token), claimMs: CLAIM_MS, ...toldOn(this.#unit) },
+      trace,
+    )
     if (answer.status === 'lost') return false
     if (answer.more) await serveAll(this.#unit)
     return true
