@@ -15,7 +15,7 @@ import { inspectLock, type LockInspection } from './inspection.ts'
 export interface LockOptions {
   /** How long the lock is leased; it is extended while it is held. Default 30 seconds. */
   lease?: Duration
-  /** How long it is extended at most, from its grant on; default: as long as it is held. */
+  /** How long it is extended by itself at most, from its grant on; '0s': not at all. Default: no limit. */
   maxHold?: Duration
   /** Who gets a lock that becomes free: the first in line, or whoever comes first. Default 'fair'. */
   order?: 'fair' | 'barging'
@@ -92,7 +92,10 @@ export class LockAccess {
       leaseMs: this.#terms.leaseMs,
       maxHoldMs: this.#maxHoldMs,
     }
-    return new KeptLease(grant, terms, keeper)
+    const lease = new KeptLease(grant, terms, keeper)
+    // Nobody else will: a lease that was handed over is short until it is extended for the first time.
+    if (this.#maxHoldMs === 0) await lease.confirm()
+    return lease
   }
 
   #own(held: Lease): KeptLease | NestedLease {
@@ -118,7 +121,8 @@ export class Lock extends LockAccess {
     checkOptions('options', options, OPTIONS)
     const unit = new Unit(runtime, { structure: 'lock', name: checkName('name', name), since: SINCE })
     const terms = toTerms(options)
-    const maxHoldMs = options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold)
+    const maxHoldMs =
+      options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold, { min: '0s' })
     const side = new ExclusiveSide(unit, terms)
     super(unit, side, terms, maxHoldMs)
     this.name = name

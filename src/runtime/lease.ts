@@ -20,7 +20,7 @@ export interface LeaseTerms {
   /** What people call what is leased, for errors. */
   readonly resource: string
   readonly leaseMs: number
-  /** How long it is extended at most, from its grant on. */
+  /** How long it is extended at most, from its grant on; 0: only its owner extends it. */
   readonly maxHoldMs: number
 }
 
@@ -50,6 +50,7 @@ export class KeptLease implements Lease, Kept {
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
   readonly #aborter = new AbortController()
+  readonly #grantedAt: number
   readonly #holdUntil: number
   #leaseMs: number
   #expiresAtMs: number
@@ -66,6 +67,7 @@ export class KeptLease implements Lease, Kept {
     this.#leaseMs = terms.leaseMs
     this.#expiresAtMs = grant.expiresAtMs
     this.#endsAt = grant.endsAt
+    this.#grantedAt = now
     this.#holdUntil = now + terms.maxHoldMs
     this.#planExtension()
     keeper.keep(this)
@@ -124,6 +126,15 @@ export class KeptLease implements Lease, Kept {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
+  }
+
+  /**
+   * Extends a lease that was handed over, and therefore short, to the length it was asked for. Throws
+   * LeaseLostError.
+   */
+  async confirm(): Promise<void> {
+    const isShort = this.#endsAt - this.#grantedAt < this.#leaseMs * 0.9
+    if (isShort) await this.extend()
   }
 
   /** For the keeper: when it has something to do for this lease, by `performance.now()`. */
