@@ -142,7 +142,7 @@ export function toldOn(unit: Unit): { channel: string; sharded: boolean; counted
 function exclusiveKind({ runtime }: Unit): LeaseKind {
   return runtime.leaseKind('lock', {
     async extend(leases) {
-      const states = leases.map(({ prefix }) => `${prefix}:state`)
+      const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },
