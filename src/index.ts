@@ -6,6 +6,11 @@ import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
+import * as lockOperations from './generated/lock.ts'
+import { Election } from './lock/election.ts'
+import { Fenced, type FencedOptions } from './lock/fenced.ts'
+import { LockSet } from './lock/lock-set.ts'
+import { Lock, type LockOptions } from './lock/lock.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
@@ -37,6 +42,26 @@ export class Perilune implements AsyncDisposable {
     options: PartitionedFeedOptions<Body> = {},
   ): PartitionedFeed<Body> {
     return new PartitionedFeed(this.#runtime, name, options)
+  }
+
+  /** At most one holder at a time, for a limited time. */
+  lock(name: string, options: LockOptions = {}): Lock {
+    return new Lock(this.#runtime, name, options)
+  }
+
+  /** Several locks at once, all or none. */
+  locks(names: readonly string[], options: LockOptions = {}): LockSet {
+    return new LockSet(this.#runtime, names, options)
+  }
+
+  /** One leader among all processes that campaign under a name. */
+  election(name: string, options: Omit<LockOptions, 'order'> = {}): Election {
+    return new Election(this.#runtime, name, options)
+  }
+
+  /** A value that only the newest holder of a lock can write. */
+  fenced<Value = unknown>(name: string, options: FencedOptions<Value> = {}): Fenced<Value> {
+    return new Fenced(this.#runtime, name, options)
   }
 
   /** An ordered list of names, each with a small document. */
@@ -71,7 +96,7 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, catalogOperations].flatMap((operations) =>
+  return [feedOperations, catalogOperations, lockOperations].flatMap((operations) =>
     Object.values(operations).map(({ script }) => script),
   )
 }
@@ -99,6 +124,11 @@ export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 export type { Page, ReadOptions } from './feed/reading.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
+export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
+export { Fenced, type FencedOptions } from './lock/fenced.ts'
+export { LockSet, type SetLease } from './lock/lock-set.ts'
+export type { LockInspection } from './lock/inspection.ts'
+export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
 export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'
 export type { Duration } from './runtime/duration.ts'
 export {
@@ -111,4 +141,5 @@ export {
   UnsupportedServerError,
   WaitTimeoutError,
 } from './runtime/errors.ts'
+export type { Lease } from './runtime/lease.ts'
 export type { Waiting } from './runtime/wait.ts'

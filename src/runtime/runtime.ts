@@ -6,6 +6,8 @@ import { Batcher } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
 import { unitPrefix } from './keys.ts'
 import { inTime } from './in-time.ts'
+import { LeaseKeeper, type LeaseKind } from './lease-keeper.ts'
+import { Mailbox } from './mailbox.ts'
 import { Runner } from './runner.ts'
 import { Server } from './server.ts'
 import { Wakes } from './wake.ts'
@@ -15,7 +17,10 @@ export class Runtime {
   readonly runner: Runner
   readonly server: Server
   readonly wakes: Wakes
+  readonly mailbox: Mailbox
+  readonly keeper: LeaseKeeper = new LeaseKeeper()
   readonly callIds: CallIds = new CallIds()
+  readonly #leaseKinds = new Map<string, LeaseKind>()
   readonly #batchers = new Map<string, unknown>()
 
   constructor(driver: Driver, namespace: string, deadlineMs: number) {
@@ -23,6 +28,7 @@ export class Runtime {
     this.runner = new Runner(driver, deadlineMs)
     this.server = new Server(driver)
     this.wakes = new Wakes(driver)
+    this.mailbox = new Mailbox(driver)
   }
 
   prefix(structure: string, name: string, unit?: string): string {
@@ -42,6 +48,13 @@ export class Runtime {
     return batcher
   }
 
+  /** The one kind of that name: the first that was given. */
+  leaseKind(name: string, kind: LeaseKind): LeaseKind {
+    const known = this.#leaseKinds.get(name)
+    if (known === undefined) this.#leaseKinds.set(name, kind)
+    return known ?? kind
+  }
+
   /** Loads scripts on every master. Throws DriverError when one cannot be reached. */
   async preload(scripts: readonly Script[]): Promise<void> {
     const loads = scripts.map((script) => this.runner.driver.load(script))
@@ -50,7 +63,8 @@ export class Runtime {
 
   async close(): Promise<void> {
     this.runner.close()
-    await this.wakes.close()
+    this.keeper.close()
+    await Promise.all([this.wakes.close(), this.mailbox.close()])
     await this.runner.driver.close()
   }
 }

@@ -1,0 +1,27 @@
+-- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
+-- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
+local function serve(lock, queue, own, claim_ms, now_us, how)
+  for _ = 1, MOST_SKIPPED do
+    local pair = redis.call('ZRANGE', queue, 0, 1)
+    if not pair[1] then
+      lock.last_ticket = 0
+      return 'nobody'
+    end
+    local ticket = parse_ticket(pair[1])
+    if ticket.text == own then
+      return 'own'
+    end
+    if ticket.kind == 's' then
+      return 'more'
+    elseif ticket.kind == 'b' then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'told'
+      end
+      redis.call('ZREM', queue, ticket.text)
+    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      return 'granted'
+    end
+  end
+  return 'more'
+end

@@ -1,0 +1,41 @@
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+--   mode           x: one holder; s: shared; -: given back; l: the lease ran out
+--   token          the newest one granted; it outlives its lease, so that tokens rise
+--   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
+--   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   id, holder     of the attempt that holds it alone, or held it
+local LOCK_LAYOUT = '1'
+
+-- A lock of an unknown layout has nothing but `layout`. The token stays text: it is compared and copied.
+local function open_lock(state)
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  if layout ~= LOCK_LAYOUT then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = token,
+    expires_at_ms = tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    id = id,
+    holder = holder,
+  }
+end
+
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
