@@ -4,13 +4,14 @@ import type { Contender } from './contender.ts'
 import { floor } from './floor.ts'
 import { originLua } from './origin-lua.ts'
 import { originWatch } from './origin-watch.ts'
+import { barging, perilune } from './perilune.ts'
 import { mutex } from './redis-semaphore.ts'
 import { redisson } from './redisson.ts'
 import { redlockUniversal } from './redlock-universal.ts'
 import { redlock, sesamecare } from './redlocks.ts'
 
 /** The origin's table. */
-export const ORIGINS: readonly Contender[] = [originWatch, originLua, floor]
+export const ORIGINS: readonly Contender[] = [originWatch, originLua, floor, perilune, barging]
 
 export const LOCKS: readonly Contender[] = [
   floor,
@@ -21,4 +22,6 @@ export const LOCKS: readonly Contender[] = [
   mutex,
   redlockUniversal,
   redisson,
+  perilune,
+  barging,
 ]
