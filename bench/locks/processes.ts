@@ -7,7 +7,7 @@ import { type Contention, type Crowd, together } from './crowd.ts'
 import { type Answer, GO, type Job, OPEN, type Refusal } from './job.ts'
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
-const SLACK_MS = 20_000 // to open and to end, beside the contention itself
+const SLACK_MS = 60_000 // to open, which may compile the library, and to end
 
 export interface Round {
   readonly kind: Job['kind']
