@@ -1,8 +1,8 @@
 --[[
-A picture of a subject for people: what is free, which takes hold places, until when the key is kept. `held`
-names the limit by its place, counted from 1. A subject of which nothing is known is kept until 0.
+A picture of a subject for people: what is free, and which takes hold places, in the order in which their
+leases end. `held` names the limit by its place, counted from 1.
 
-@returns inspection  now_us:integer kept_until_ms:integer token:integer limits:[free:integer reset_us:integer] held:[limit:integer token:integer ends_us:integer]
+@returns inspection  known:flag now_us:integer limits:[free:integer reset_us:integer] held:[limit:integer token:integer ends_us:integer]
 @cost    O(limits x 66 + places of limits of takes at work)
 @reads
 ]]
@@ -32,4 +32,4 @@ for place, meter in ipairs(meters) do
     held[#held + 1] = ends_us
   end
 end
-return { 'inspection', now_us, subject.kept_until_ms, subject.token, tell_meters(meters), held }
+return { 'inspection', subject.exists and 1 or 0, now_us, tell_meters(meters), held }

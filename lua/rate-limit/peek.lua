@@ -24,7 +24,7 @@ if subject.layout ~= SUBJECT_LAYOUT then
 end
 local now_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, now_us)
-if find_too_small(meters, cost) then
+if is_too_much(meters, cost) then
   return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
 local wait_us, denier = longest_wait(meters, cost)

@@ -10,14 +10,13 @@ are. `limits` as after a take.
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
+local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take; 0: none
 local cost = tonumber(ARGV[4]) -- integer: units to give back
 local limits, limits_at = ARGV, 5 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
--- @include shared/exact
 -- @include shared/clock
--- @include shared/calls
+-- @include shared/rate-limit/calls
 -- @include shared/rate-limit/subject
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
@@ -32,7 +31,7 @@ local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-local remembered, superseded = recall(subject.record, call)
+local remembered, superseded = recall_token(subject.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -50,7 +49,10 @@ end
 
 refund_meters(meters, cost, token > 0 and token or now_us)
 -- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, 'refunded')
-local refunded = token > 0 and note_refunded(subject.refunded, token) or subject.refunded
-save_subject(state, subject, meters, now_us, caller, call, '', refunded)
+redis.call('HDEL', state, meters[1].field)
+local written = {}
+if token > 0 then
+  written = { 'refunded', note_refunded(subject.refunded, token) }
+end
+save_subject(state, subject, meters, now_us, caller, call, now_us, written)
 return { 'refunded', now_us, tell_meters(meters) }

@@ -8,13 +8,12 @@ or its lease has ended.
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
+local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits of takes at work
 
--- @include shared/exact
 -- @include shared/clock
--- @include shared/calls
+-- @include shared/rate-limit/calls
 -- @include shared/rate-limit/subject
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
@@ -27,7 +26,7 @@ local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-local remembered, superseded = recall(subject.record, call)
+local remembered, superseded = recall_token(subject.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -44,8 +43,6 @@ if not held then
   return { 'lost' }
 end
 -- A removal first, so that it also works when the server is out of memory.
-for _, meter in ipairs(meters) do
-  redis.call('HDEL', state, meter.field)
-end
-save_subject(state, subject, meters, now_us, caller, call, '')
+redis.call('HDEL', state, meters[1].field)
+save_subject(state, subject, meters, now_us, caller, call, now_us, {})
 return { 'released' }

@@ -10,13 +10,12 @@ is the place of the one that demands the longest wait, counted from 1.
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[2] -- text: number of the call in that slot
+local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local cost = tonumber(ARGV[3]) -- integer: units to take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; algorithm: gcra, sliding-window or concurrency
 
--- @include shared/exact
 -- @include shared/clock
--- @include shared/calls
+-- @include shared/rate-limit/calls
 -- @include shared/rate-limit/subject
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
@@ -29,16 +28,16 @@ local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-local remembered, superseded = recall(subject.record, call)
+local remembered, superseded = recall_token(subject.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 local now_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, now_us)
 if remembered then
-  return { 'taken', tonumber(remembered), now_us, tell_meters(meters) }
+  return { 'taken', remembered, now_us, tell_meters(meters) }
 end
-if find_too_small(meters, cost) then
+if is_too_much(meters, cost) then
   return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
 local wait_us, denier = longest_wait(meters, cost)
@@ -46,9 +45,12 @@ if wait_us > 0 then
   return { 'denied', denier, wait_us, now_us, tell_meters(meters) }
 end
 
-local token = math.max(subject.token + 1, now_us)
-subject.token = token
+local token = now_us
 for _, meter in ipairs(meters) do
+  token = math.max(token, meter.token + 1)
+end
+for _, meter in ipairs(meters) do
+  meter.token = token
   if meter.algorithm == 'gcra' then
     count_gcra(meter, cost)
   elseif meter.algorithm == 'sliding-window' then
@@ -57,5 +59,5 @@ for _, meter in ipairs(meters) do
     count_concurrency(meter, token)
   end
 end
-save_subject(state, subject, meters, now_us, caller, call, exact(token))
+save_subject(state, subject, meters, now_us, caller, call, token, {})
 return { 'taken', token, now_us, tell_meters(meters) }

@@ -2,7 +2,7 @@
 -- annex A). A unit costs `window / limit`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most `burst` units ahead of now. Spans are whole microseconds and a rest in
 -- `1 / limit` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest, as doubles.
+-- Stored: the theoretical arrival time and its rest.
 
 -- What `units` cost.
 local function gcra_cost(meter, units)
@@ -14,13 +14,11 @@ end
 local function gcra_set(meter, ahead, rest)
   meter.ahead, meter.rest = ahead, rest
   meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  local room = meter.span - ahead + (meter.span_rest - rest) / meter.limit
-  -- The quotient may be rounded either way; what fits is told exactly.
-  local free = math.floor(room * meter.limit / meter.window_us) + 1
-  local used, used_rest
+  -- The quotient may be rounded either way, so it is tried exactly from one above.
+  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
   repeat
     free = free - 1
-    used, used_rest = gcra_cost(meter, free)
+    local used, used_rest = gcra_cost(meter, free)
     used, used_rest = used + ahead, used_rest + rest
     if used_rest >= meter.limit then
       used, used_rest = used + 1, used_rest - meter.limit
@@ -35,7 +33,7 @@ local function read_gcra(meter, stored)
   meter.span, meter.span_rest = gcra_cost(meter, meter.burst)
   local ahead, rest = 0, 0
   if stored then
-    local arrival, arrival_rest = struct.unpack('>dd', stored)
+    local arrival, arrival_rest = pair_at(stored, 1)
     if arrival >= meter.now_us then
       ahead, rest = arrival - meter.now_us, arrival_rest
     end
@@ -50,24 +48,25 @@ local function read_gcra(meter, stored)
   gcra_set(meter, ahead, rest)
 end
 
-local function wait_for_gcra(meter, units)
+-- What would be taken ahead of now after so many units more.
+local function gcra_ahead(meter, units)
   local cost, cost_rest = gcra_cost(meter, units)
   local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
   if rest >= meter.limit then
-    ahead, rest = ahead + 1, rest - meter.limit
+    return ahead + 1, rest - meter.limit
   end
+  return ahead, rest
+end
+
+local function wait_for_gcra(meter, units)
+  local ahead, rest = gcra_ahead(meter, units)
   return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
 end
 
 local function count_gcra(meter, units)
-  local cost, cost_rest = gcra_cost(meter, units)
-  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-  if rest >= meter.limit then
-    ahead, rest = ahead + 1, rest - meter.limit
-  end
-  gcra_set(meter, ahead, rest)
+  gcra_set(meter, gcra_ahead(meter, units))
 end
 
 local function pack_gcra(meter)
-  return struct.pack('>dd', meter.now_us + meter.ahead, meter.rest)
+  return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end

@@ -1,28 +1,45 @@
 -- One meter a limit: how many units are `free` now, and `reset_us`, how long until all of them are.
 
+-- Counts that lie further ahead of the clock than this were made before it stepped back. They are
+-- forgotten: else nobody could take anything until the clock has caught up.
+local CLOCK_SLACK_US = 1000000
+
+-- Lets the meter read what its limit has counted.
+local function read_counts(meter, stored)
+  local counts
+  if stored then
+    meter.kept_until_ms, meter.token = pair_at(stored, 1)
+    counts = without_first(stored, 1)
+  end
+  if meter.algorithm == 'concurrency' then
+    -- Who was granted a lease holds the place, whatever the clock does.
+    return read_concurrency(meter, counts)
+  end
+  if meter.token > meter.now_us + CLOCK_SLACK_US then
+    counts = nil
+  end
+  if meter.algorithm == 'gcra' then
+    return read_gcra(meter, counts)
+  end
+  return read_sliding_window(meter, counts)
+end
+
 local function read_meters(subject, limits, first, now_us)
-  local meters, kept = {}, subject.token <= now_us + CLOCK_SLACK_US
+  local meters = {}
   for at = first, #limits, 5 do
-    local place = #meters + 1
-    local field, algorithm = subject.fields[place + 4], limits[at + 1]
-    local stored = subject.counts[place + 4]
+    local place = #meters
     local meter = {
-      field = field,
-      algorithm = algorithm,
+      field = subject.fields[FIRST_LIMIT + place],
+      algorithm = limits[at + 1],
       limit = tonumber(limits[at + 2]),
       window_us = limits[at + 3] * 1000,
       burst = tonumber(limits[at + 4]),
       now_us = now_us,
+      kept_until_ms = 0,
+      token = 0,
     }
-    if algorithm == 'gcra' then
-      read_gcra(meter, kept and stored)
-    elseif algorithm == 'sliding-window' then
-      read_sliding_window(meter, kept and stored)
-    else
-      -- Whose lease was granted holds its place, whatever the clock does.
-      read_concurrency(meter, stored)
-    end
-    meters[place] = meter
+    read_counts(meter, subject.counts[FIRST_LIMIT + place])
+    meters[place + 1] = meter
   end
   return meters
 end
@@ -58,12 +75,12 @@ local function tell_meters(meters)
   return told
 end
 
--- The limit that can never allow so many units at once, or nil.
-local function find_too_small(meters, units)
-  for place, meter in ipairs(meters) do
+-- Whether a limit can never allow so many units at once.
+local function is_too_much(meters, units)
+  for _, meter in ipairs(meters) do
     if meter.algorithm ~= 'concurrency' and units > meter.burst then
-      return place
+      return true
     end
   end
-  return nil
+  return false
 end
