@@ -89,7 +89,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: '315ede36bd1b5277b210496bbc9b67230574b676',
+    sha1: '7d7f060b3e517de42abe8f3d20613398dac627ca',
     reads: true,
     bytes: false,
     source: `--[[
@@ -319,9 +319,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
@@ -514,7 +514,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: 'd29fafb11e0f25c7d7fadc6f532b97a4b76b6064',
+    sha1: '598f069405ec1c3e30b6e129695ab789e689b9c4',
     reads: true,
     bytes: false,
     source: `--[[
@@ -745,9 +745,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
@@ -952,7 +952,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: 'a74430a65dcd159387f23a28504e133043241a06',
+    sha1: 'cc26a28dcbbd97d6156b6afb696bbd38587b112f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1219,9 +1219,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
@@ -1547,7 +1547,7 @@ export interface ReleaseArguments {
   readonly call: number
   /** that of the take */
   readonly token: number
-  /** the limits of takes at work */
+  /** the limits; others than those of takes at work stay as they are */
   readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
 }
 
@@ -1564,7 +1564,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '2af97fde6cd80eb11bb01e88e7149b4c12d1a3e1',
+    sha1: '128fd43300d8dbfc6cc3e368e82f4cf8d0456cf5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1579,7 +1579,7 @@ local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take
-local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits of takes at work
+local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1828,9 +1828,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
@@ -2322,7 +2322,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '160a254438e9482568e6f1b2900185a22385ee39',
+    sha1: '70005c2226eee73376a8e18b190ff275847d5788',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2588,9 +2588,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
