@@ -80,10 +80,11 @@ class History {
     expect(this.#checker.take(Number(token), this.#model.nowUs, cost)).toBe(null)
   }
 
-  #takeOne(cost: number, { algorithm: _, ...terms }: Terms, expected: unknown[]): Promise<Value[]> {
+  #takeOne(cost: number, only: Terms, expected: unknown[]): Promise<Value[]> {
+    const { name, limit, window_ms, burst } = only
     // The same answer, but for the place of the one limit and its list.
     const values = expected.filter((_value, at) => expected[0] !== 'denied' || at !== 1)
-    return this.#twice('take-one', { cost, ...terms }, values.flat(2))
+    return this.#twice('take-one', { cost, name, limit, window_ms, burst }, values.flat(2))
   }
 
   async #peek(cost: number): Promise<void> {
