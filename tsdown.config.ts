@@ -7,6 +7,7 @@ const config: UserConfig = defineConfig({
     feed: 'src/feed/feed.ts',
     ioredis: 'src/drivers/ioredis.ts',
     'node-redis': 'src/drivers/node-redis.ts',
+    'rate-limit': 'src/rate-limit/rate-limit.ts',
     testing: 'src/testing/index.ts',
   },
   format: ['esm', 'cjs'],
