@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'bc2e4ee12fd0faff3cbe60eb68aed6a8211e3ce6',
+    sha1: '2b271896c28994bfc1eced98716fbbaf9e7c493c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -247,7 +247,7 @@ end
 -- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  save_lock(state, lock, now_ms)
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
@@ -329,6 +329,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
@@ -364,8 +377,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      call_first(queue, lock.expires_at_ms - now_ms, how)
-      return 'served'
+      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -373,10 +388,9 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'served'
     end
@@ -388,6 +402,7 @@ local lock = open_lock(state)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
+local before = lock_text(lock)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -406,7 +421,9 @@ if lock.last_ticket > 0 and lock.mode ~= 'x' then
 elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
 end
-save_freed_lock(state, lock, now_ms)
+if lock_text(lock) ~= before then
+  save_freed_lock(state, lock, now_ms)
+end
 return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
 `,
   },
@@ -423,8 +440,8 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [210, 'lua/shared/lock/grant.lua', 1],
     [218, 'lua/shared/lock/readers.lua', 1],
     [268, 'lua/shared/lock/hand-over.lua', 1],
-    [290, 'lua/shared/lock/serve-shared.lua', 1],
-    [344, 'lua/lock/abandon-shared.lua', 32],
+    [303, 'lua/shared/lock/serve-shared.lua', 1],
+    [358, 'lua/lock/abandon-shared.lua', 32],
   ],
   encode(args) {
     return [
@@ -485,7 +502,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '6bd4e0140e1a07aef545f7a22e0aab69d101630d',
+    sha1: 'b0b7a9e58c8471b570bd3f0be9884dd65c71723f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -694,7 +711,7 @@ end
 -- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  save_lock(state, lock, now_ms)
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
@@ -726,6 +743,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
@@ -743,10 +773,9 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'told'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'granted'
     end
@@ -781,6 +810,9 @@ if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
 elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
+elseif left and lock.mode == 's' and first_ticket(queue).kind == 's' then
+  -- Nobody who wants it alone stands before these readers any more.
+  served = 'more'
 end
 if left or gave or served then
   save_freed_lock(state, lock, now_ms)
@@ -800,8 +832,8 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [175, 'lua/shared/lock/save.lua', 1],
     [209, 'lua/shared/lock/grant.lua', 1],
     [217, 'lua/shared/lock/hand-over.lua', 1],
-    [239, 'lua/shared/lock/serve.lua', 1],
-    [266, 'lua/lock/abandon.lua', 30],
+    [252, 'lua/shared/lock/serve.lua', 1],
+    [278, 'lua/lock/abandon.lua', 30],
   ],
   encode(args) {
     return [
@@ -853,29 +885,29 @@ export interface AcquireSharedArguments {
 
 export type AcquireSharedAnswer =
   | { readonly status: 'granted'; readonly token: number; readonly expiresAtMs: number; readonly nowMs: number }
-  | { readonly status: 'held'; readonly retryAfterMs: number }
-  | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly nowMs: number }
+  | { readonly status: 'held'; readonly retryAfterMs: number; readonly more: boolean }
+  | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 
 /**
- * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`.
+ * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: the lock is free and others are first; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '131c262824c036813df23f3f8281ea82763885fa',
+    sha1: 'b3f5bef31542d63084602106e0d8283ba03907ae',
     reads: false,
     bytes: false,
     source: `--[[
 Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in
 together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved.
-Safe to repeat, as \`acquire\`.
+Safe to repeat, as \`acquire\`. \`more\`: the lock is free and others are first; call \`serve\`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
-@returns held     retry_after_ms:integer
-@returns queued   position:integer recheck_ms:integer now_ms:integer
+@returns held     retry_after_ms:integer more:flag
+@returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
 @cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
 ]]
 local state = KEYS[1] -- string: the lock's state
@@ -1079,7 +1111,7 @@ end
 -- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  save_lock(state, lock, now_ms)
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
@@ -1161,6 +1193,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
@@ -1196,8 +1241,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      call_first(queue, lock.expires_at_ms - now_ms, how)
-      return 'served'
+      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -1205,10 +1252,9 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'served'
     end
@@ -1254,6 +1300,7 @@ if known then
   save_lock(state, lock, now_ms)
   return { 'granted', known, ends_at_ms, now_ms }
 end
+local more = served == 'more' and is_free(lock) and 1 or 0
 local recheck_ms = math.max(1, lock.expires_at_ms - now_ms)
 local place = 0
 if waits then
@@ -1261,9 +1308,9 @@ if waits then
 end
 save_lock(state, lock, now_ms)
 if waits then
-  return { 'queued', place, place == 0 and recheck_ms or 0, now_ms }
+  return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
 end
-return { 'held', recheck_ms }
+return { 'held', recheck_ms, more }
 `,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
@@ -1279,8 +1326,8 @@ return { 'held', recheck_ms }
     [214, 'lua/shared/lock/grant.lua', 1],
     [222, 'lua/shared/lock/readers.lua', 1],
     [272, 'lua/shared/lock/hand-over.lua', 1],
-    [294, 'lua/shared/lock/serve-shared.lua', 1],
-    [348, 'lua/lock/acquire-shared.lua', 36],
+    [307, 'lua/shared/lock/serve-shared.lua', 1],
+    [362, 'lua/lock/acquire-shared.lua', 36],
   ],
   encode(args) {
     return [
@@ -1309,13 +1356,15 @@ return { 'held', recheck_ms }
         return {
           status: 'held',
           retryAfterMs: asInteger(parts[1]),
+          more: asFlag(parts[2]),
         }
       case 'queued':
         return {
           status: 'queued',
           position: asInteger(parts[1]),
           recheckMs: asInteger(parts[2]),
-          nowMs: asInteger(parts[3]),
+          more: asFlag(parts[3]),
+          nowMs: asInteger(parts[4]),
         }
       default:
         return unexpected('one of the answers granted, held, queued', parts[0])
@@ -1348,30 +1397,31 @@ export interface AcquireArguments {
 
 export type AcquireAnswer =
   | { readonly status: 'granted'; readonly token: number; readonly expiresAtMs: number; readonly nowMs: number }
-  | { readonly status: 'held'; readonly retryAfterMs: number }
-  | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly nowMs: number }
+  | { readonly status: 'held'; readonly retryAfterMs: number; readonly more: boolean }
+  | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 
 /**
- * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited is granted for `claim_ms` at most; extending or releasing it confirms.
+ * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited is granted for `claim_ms` at most; extending or releasing it confirms. `more`: the lock is free and others are first; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '98bed31aeaa9e42a4d86b4a771f927cb277512bc',
+    sha1: '49bb8b959d605bf9ad3f0081184c0105876cf69e',
     reads: false,
     bytes: false,
     source: `--[[
 Gives the lock to one holder, or puts the attempt in line.
 Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock
 is free and others wait, the first of them gets it, unless the attempt is \`barging\`. A lock that was handed
-over to one who waited is granted for \`claim_ms\` at most; extending or releasing it confirms.
+over to one who waited is granted for \`claim_ms\` at most; extending or releasing it confirms. \`more\`: the lock
+is free and others are first; call \`serve\`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
-@returns held     retry_after_ms:integer
-@returns queued   position:integer recheck_ms:integer now_ms:integer
+@returns held     retry_after_ms:integer more:flag
+@returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
 @cost    O(log waiting), and at most 500 removals of waiters that are gone
 ]]
 local state = KEYS[1] -- string: the lock's state
@@ -1574,7 +1624,7 @@ end
 -- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  save_lock(state, lock, now_ms)
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
@@ -1606,6 +1656,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
@@ -1623,10 +1686,9 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'told'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'granted'
     end
@@ -1662,9 +1724,6 @@ local served
 if is_free(lock) and not mine then
   served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
-  if served == 'more' then
-    tell_process(first_ticket(queue), 'come ' .. first_ticket(queue).id, how)
-  end
 end
 if mine then
   grant(lock, id, holder, lease_ms, now_us)
@@ -1678,6 +1737,7 @@ if mine then
   end
   return { 'granted', lock.token, lock.expires_at_ms, now_ms }
 end
+local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
@@ -1688,28 +1748,28 @@ if waits then
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)
   end
-  return { 'queued', place, (place == 0 or barging) and recheck_ms or 0, now_ms }
+  return { 'queued', place, (place == 0 or barging) and recheck_ms or 0, more, now_ms }
 end
 if served then
   save_lock(state, lock, now_ms)
 end
-return { 'held', recheck_ms }
+return { 'held', recheck_ms, more }
 `,
   },
   parts: ['state', 'queue'],
   lines: [
     [1, 'lua/lock/acquire.lua', 1],
-    [25, 'lua/shared/clock.lua', 1],
-    [31, 'lua/shared/next-token.lua', 1],
-    [36, 'lua/shared/tickets.lua', 1],
-    [68, 'lua/shared/tell.lua', 1],
-    [92, 'lua/shared/line.lua', 1],
-    [128, 'lua/shared/lock/state.lua', 1],
-    [180, 'lua/shared/lock/save.lua', 1],
-    [214, 'lua/shared/lock/grant.lua', 1],
-    [222, 'lua/shared/lock/hand-over.lua', 1],
-    [244, 'lua/shared/lock/serve.lua', 1],
-    [271, 'lua/lock/acquire.lua', 35],
+    [26, 'lua/shared/clock.lua', 1],
+    [32, 'lua/shared/next-token.lua', 1],
+    [37, 'lua/shared/tickets.lua', 1],
+    [69, 'lua/shared/tell.lua', 1],
+    [93, 'lua/shared/line.lua', 1],
+    [129, 'lua/shared/lock/state.lua', 1],
+    [181, 'lua/shared/lock/save.lua', 1],
+    [215, 'lua/shared/lock/grant.lua', 1],
+    [223, 'lua/shared/lock/hand-over.lua', 1],
+    [258, 'lua/shared/lock/serve.lua', 1],
+    [284, 'lua/lock/acquire.lua', 36],
   ],
   encode(args) {
     return [
@@ -1739,13 +1799,15 @@ return { 'held', recheck_ms }
         return {
           status: 'held',
           retryAfterMs: asInteger(parts[1]),
+          more: asFlag(parts[2]),
         }
       case 'queued':
         return {
           status: 'queued',
           position: asInteger(parts[1]),
           recheckMs: asInteger(parts[2]),
-          nowMs: asInteger(parts[3]),
+          more: asFlag(parts[3]),
+          nowMs: asInteger(parts[4]),
         }
       default:
         return unexpected('one of the answers granted, held, queued', parts[0])
@@ -1911,7 +1973,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: 'ff7aa80a0e38ceb477b3b085658eae615b5597a1',
+    sha1: 'e1bcab720e6e7020fe96287f55291f69cf8f341a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2016,7 +2078,7 @@ end
 -- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  save_lock(state, lock, now_ms)
 end
 
 local lock = open_lock(state)
@@ -2101,7 +2163,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: 'ef62df61601c7f6c169d212b7bd0b8f8893b6fed',
+    sha1: '73e7d7dceaaefbad63028e57438128286b12d0d1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2111,7 +2173,7 @@ Makes leases last longer, of one lock or of several in one slot. A lease that ha
 @returns extended  now_ms:integer leases:[expires_at_ms:integer]
 @cost    O(leases)
 ]]
-local states, states_at = KEYS, 1 -- repeated string: states of the locks
+local state, state_at = KEYS, 1 -- repeated string: the state of each lock
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
 
 -- The only reader of the server's time: microseconds since 1970.
@@ -2204,13 +2266,13 @@ end
 -- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  save_lock(state, lock, now_ms)
 end
 
 local now_ms = math.floor(clock_us() / 1000)
 local locks = {}
-for at = states_at, #states, 1 do
-  locks[at] = open_lock(states[at])
+for at = state_at, #state, 1 do
+  locks[at] = open_lock(state[at])
   if locks[at].layout ~= LOCK_LAYOUT then
     return redis.error_reply('LAYOUT ' .. locks[at].layout)
   end
@@ -2223,7 +2285,7 @@ for at = leases_at, #leases, 2 do
   if lock.mode == 'x' and lock.token == tonumber(leases[at]) and is_held(lock, now_ms) then
     lock.expires_at_ms = now_ms + leases[at + 1]
     ends[place] = lock.expires_at_ms
-    save_freed_lock(states[place], lock, now_ms)
+    save_freed_lock(state[place], lock, now_ms)
   end
 end
 return { 'extended', now_ms, ends }
@@ -2668,7 +2730,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '484f3721d0bf8540e2a67a9b4f94c6f9cd88ce7d',
+    sha1: 'aaa7eeeb94057943ab84b66e4a16358df3f3526a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2876,7 +2938,7 @@ end
 -- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  save_lock(state, lock, now_ms)
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
@@ -2958,6 +3020,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
@@ -2993,8 +3068,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      call_first(queue, lock.expires_at_ms - now_ms, how)
-      return 'served'
+      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -3002,10 +3079,9 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'served'
     end
@@ -3050,8 +3126,8 @@ return { 'released', served == 'more' and 1 or 0 }
     [208, 'lua/shared/lock/grant.lua', 1],
     [216, 'lua/shared/lock/readers.lua', 1],
     [266, 'lua/shared/lock/hand-over.lua', 1],
-    [288, 'lua/shared/lock/serve-shared.lua', 1],
-    [342, 'lua/lock/release-shared.lua', 30],
+    [301, 'lua/shared/lock/serve-shared.lua', 1],
+    [356, 'lua/lock/release-shared.lua', 30],
   ],
   encode(args) {
     return [
@@ -3104,7 +3180,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'f8fefa7a99622a13d92788a56b75843b1360d389',
+    sha1: '238b362b5e3830e36c6ccde1e3527e8bf309eaf7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3311,7 +3387,7 @@ end
 -- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  save_lock(state, lock, now_ms)
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
@@ -3343,6 +3419,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
@@ -3360,10 +3449,9 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'told'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'granted'
     end
@@ -3409,8 +3497,8 @@ return { 'released', served == 'more' and 1 or 0 }
     [173, 'lua/shared/lock/save.lua', 1],
     [207, 'lua/shared/lock/grant.lua', 1],
     [215, 'lua/shared/lock/hand-over.lua', 1],
-    [237, 'lua/shared/lock/serve.lua', 1],
-    [264, 'lua/lock/release.lua', 28],
+    [250, 'lua/shared/lock/serve.lua', 1],
+    [276, 'lua/lock/release.lua', 28],
   ],
   encode(args) {
     return [
@@ -3460,7 +3548,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '815e69bf16ad695a49e4d0a99440f48c1ac411a6',
+    sha1: 'dde720c0cc4b62e88d6a4b87ecc24e76e511cb3e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3665,7 +3753,7 @@ end
 -- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  save_lock(state, lock, now_ms)
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
@@ -3747,6 +3835,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
@@ -3782,8 +3883,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      call_first(queue, lock.expires_at_ms - now_ms, how)
-      return 'served'
+      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -3791,10 +3894,9 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'served'
     end
@@ -3832,8 +3934,8 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [205, 'lua/shared/lock/grant.lua', 1],
     [213, 'lua/shared/lock/readers.lua', 1],
     [263, 'lua/shared/lock/hand-over.lua', 1],
-    [285, 'lua/shared/lock/serve-shared.lua', 1],
-    [339, 'lua/lock/serve.lua', 27],
+    [298, 'lua/shared/lock/serve-shared.lua', 1],
+    [353, 'lua/lock/serve.lua', 27],
   ],
   encode(args) {
     return [

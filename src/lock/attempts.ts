@@ -49,7 +49,8 @@ export class ExclusiveSide implements LockSide {
   }
 
   attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
-    return this.#unit.run(acquire, { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...toldOn(this.#unit) })
+    const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    return served(this.#unit, this.#unit.run(acquire, args))
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
@@ -80,7 +81,7 @@ export class SharedSide implements LockSide {
   attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
     const { holder, leaseMs } = this.#terms
     const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
-    return this.#unit.run(acquireShared, args)
+    return served(this.#unit, this.#unit.run(acquireShared, args))
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
@@ -97,6 +98,13 @@ export class SharedSide implements LockSide {
     if (answer.more) await serveAll(this.#unit)
     return true
   }
+}
+
+/** As the answer; where it says that others are first, they are served before. */
+async function served<Answer extends Standing>(unit: Unit, asked: Promise<Answer>): Promise<Answer> {
+  const answer = await asked
+  if ('more' in answer && answer.more) await serveAll(unit)
+  return answer
 }
 
 /** Hands a free lock on, in bounded steps. */

@@ -30,5 +30,5 @@ end
 -- As `save_lock`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  save_lock(state, lock, now_ms)
 end
