@@ -25,16 +25,17 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who hear te
 
 -- @include shared/clock
 -- @include shared/next-token
+-- @include shared/lock/called
 -- @include shared/lock/quick
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local last_token = free_token(redis.call('GET', state), id)
+local last_token, line = free_token(redis.call('GET', state), id, barging and not waits)
 if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
-  local text = string.format('1 x %.0f %.0f 0 %s %s', token, expires_at_ms, id, holder)
-  redis.call('SET', state, text, 'PX', lease_ms + 600000)
+  local text = string.format('1 x %.0f %.0f %s %s %s', token, expires_at_ms, line, id, holder)
+  redis.call('SET', state, text, 'PX', lease_ms + (line == '0 0' and 600000 or 7200000))
   return { 'granted', token, expires_at_ms, now_ms }
 end
 
@@ -59,6 +60,9 @@ if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
+if string.match(lock.called, '/(.*)$') == id then
+  lock.called = '0'
+end
 
 if is_free(lock) and lock.last_ticket == 0 then
   grant(lock, id, holder, lease_ms, now_us)

@@ -39,6 +39,7 @@ export async function channelOf(unit: Unit): Promise<string> {
 
 export class ExclusiveSide implements LockSide {
   readonly kind: LeaseKind
+  readonly passes: boolean
   readonly #unit: Unit
   readonly #terms: AcquireTerms
 
@@ -46,6 +47,7 @@ export class ExclusiveSide implements LockSide {
     this.#unit = unit
     this.#terms = terms
     this.kind = exclusiveKind(unit)
+    this.passes = terms.barging
   }
 
   attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
@@ -88,6 +90,7 @@ export class ExclusiveSide implements LockSide {
 
 export class SharedSide implements LockSide {
   readonly kind: LeaseKind
+  readonly passes: boolean = false
   readonly #unit: Unit
   readonly #terms: AcquireTerms
 

@@ -36,6 +36,8 @@ export type Standing =
 
 /** How one attempt speaks to the server. */
 export interface Attempts {
+  /** True when an attempt may go before those in line: it then tries before it stands in line itself. */
+  readonly passes: boolean
   /** `waits`: stands in line when nothing is free; `listens`: letters reach this process. */
   attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing>
   /** Leaves the line, or gives back what was granted meanwhile. */
@@ -63,7 +65,12 @@ export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant
   const { mailbox, waitMs, signal } = terms
   if (signal?.aborted) return Promise.reject(signal.reason)
   const id = mailbox.newId()
-  return waitMs === 0 ? tryOnce(attempts, id) : waitFor(attempts, id, terms)
+  if (waitMs === 0) return tryOnce(attempts, id)
+  return attempts.passes ? tryFirst(attempts, id, terms) : waitFor(attempts, id, terms)
+}
+
+async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
+  return (await tryOnce(attempts, id)) ?? waitFor(attempts, id, terms)
 }
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
