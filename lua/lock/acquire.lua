@@ -60,9 +60,8 @@ if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
-if string.match(lock.called, '/(.*)$') == id then
-  lock.called = '0'
-end
+local called = lock.called
+lock.called = answered(called, id)
 
 if is_free(lock) and lock.last_ticket == 0 then
   grant(lock, id, holder, lease_ms, now_us)
@@ -99,9 +98,12 @@ local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
-  if newest ~= lock.last_ticket or served then
+  if newest ~= lock.last_ticket or served or lock.called ~= called then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
+  end
+  if is_called(lock.called, now_ms) then
+    recheck_ms = math.min(recheck_ms, claim_ms)
   end
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)

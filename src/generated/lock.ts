@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '03f22907784d8d938e0fdcd2dbec505adcb86240',
+    sha1: '96560fb1c19aee7caf8de24bec55e5fe498c3c32',
     reads: false,
     bytes: false,
     source: `--[[
@@ -298,10 +298,15 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free, and until it has come, or
--- should have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
+-- have, nobody else is.
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+-- What is left of the call once this attempt is here.
+local function answered(called, id)
+  return string.match(called, '/(.*)$') == id and '0' or called
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -333,7 +338,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = string.format('%.0f/%s', now_us / 1000 + claim_ms, ticket.id)
+  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -437,9 +442,9 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [202, 'lua/shared/lock/grant.lua', 1],
     [210, 'lua/shared/lock/readers.lua', 1],
     [259, 'lua/shared/lock/called.lua', 1],
-    [264, 'lua/shared/lock/hand-over.lua', 1],
-    [300, 'lua/shared/lock/serve-shared.lua', 1],
-    [355, 'lua/lock/abandon-shared.lua', 33],
+    [269, 'lua/shared/lock/hand-over.lua', 1],
+    [305, 'lua/shared/lock/serve-shared.lua', 1],
+    [360, 'lua/lock/abandon-shared.lua', 33],
   ],
   encode(args) {
     return [
@@ -500,7 +505,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'ccab6ed5dcf9bd1c392f65d755385883d29a4a00',
+    sha1: '215c60ffd8af62d99d58f74da4f6b407ee6939c4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -711,10 +716,15 @@ local function grant(lock, id, holder, lease_ms, now_us)
   lock.id = id
   lock.holder = holder
 end
--- One who waits for its chance only is told to come when the lock becomes free, and until it has come, or
--- should have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
+-- have, nobody else is.
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+-- What is left of the call once this attempt is here.
+local function answered(called, id)
+  return string.match(called, '/(.*)$') == id and '0' or called
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -746,7 +756,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = string.format('%.0f/%s', now_us / 1000 + claim_ms, ticket.id)
+  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -802,6 +812,8 @@ if gave then
   lock.expires_at_ms = 0
 end
 lapse(lock, now_ms)
+local called = lock.called
+lock.called = answered(called, id)
 local served
 if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
@@ -811,7 +823,7 @@ elseif left and lock.mode == 's' and first_ticket(queue).kind == 's' then
   -- Nobody who wants it alone stands before these readers any more.
   served = 'more'
 end
-if left or gave or served then
+if left or gave or served or lock.called ~= called then
   save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }
@@ -829,9 +841,9 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [167, 'lua/shared/lock/save.lua', 1],
     [201, 'lua/shared/lock/grant.lua', 1],
     [209, 'lua/shared/lock/called.lua', 1],
-    [214, 'lua/shared/lock/hand-over.lua', 1],
-    [250, 'lua/shared/lock/serve.lua', 1],
-    [277, 'lua/lock/abandon.lua', 31],
+    [219, 'lua/shared/lock/hand-over.lua', 1],
+    [255, 'lua/shared/lock/serve.lua', 1],
+    [282, 'lua/lock/abandon.lua', 31],
   ],
   encode(args) {
     return [
@@ -1112,7 +1124,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '61a3e5eca5594b9ccb238aba26d8ed200a86fe6b',
+    sha1: '1f1315d4ff2d2019f725b3974a072aeb54cbc595',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1377,10 +1389,15 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free, and until it has come, or
--- should have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
+-- have, nobody else is.
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+-- What is left of the call once this attempt is here.
+local function answered(called, id)
+  return string.match(called, '/(.*)$') == id and '0' or called
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -1412,7 +1429,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = string.format('%.0f/%s', now_us / 1000 + claim_ms, ticket.id)
+  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -1538,9 +1555,9 @@ return { 'held', recheck_ms, more }
     [206, 'lua/shared/lock/grant.lua', 1],
     [214, 'lua/shared/lock/readers.lua', 1],
     [263, 'lua/shared/lock/called.lua', 1],
-    [268, 'lua/shared/lock/hand-over.lua', 1],
-    [304, 'lua/shared/lock/serve-shared.lua', 1],
-    [359, 'lua/lock/acquire-shared.lua', 37],
+    [273, 'lua/shared/lock/hand-over.lua', 1],
+    [309, 'lua/shared/lock/serve-shared.lua', 1],
+    [364, 'lua/lock/acquire-shared.lua', 37],
   ],
   encode(args) {
     return [
@@ -1622,7 +1639,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '7b04780371478ba163e4f542dc3bc42a3997e47d',
+    sha1: '84044fb7df3fbd3e19bb9bd0f67544358cef8cd7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1661,10 +1678,15 @@ end
 local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
--- One who waits for its chance only is told to come when the lock becomes free, and until it has come, or
--- should have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
+-- have, nobody else is.
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+-- What is left of the call once this attempt is here.
+local function answered(called, id)
+  return string.match(called, '/(.*)$') == id and '0' or called
 end
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
@@ -1678,7 +1700,7 @@ local function free_token(stored, id, passes)
   end
   local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
   if token and last_id ~= id and (last_ticket == '0' or passes) then
-    return token, last_ticket .. ' ' .. called
+    return token, last_ticket .. ' ' .. answered(called, id)
   end
   return nil
 end
@@ -1915,7 +1937,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = string.format('%.0f/%s', now_us / 1000 + claim_ms, ticket.id)
+  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -1960,9 +1982,8 @@ if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
-if string.match(lock.called, '/(.*)$') == id then
-  lock.called = '0'
-end
+local called = lock.called
+lock.called = answered(called, id)
 
 if is_free(lock) and lock.last_ticket == 0 then
   grant(lock, id, holder, lease_ms, now_us)
@@ -1999,9 +2020,12 @@ local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
-  if newest ~= lock.last_ticket or served then
+  if newest ~= lock.last_ticket or served or lock.called ~= called then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
+  end
+  if is_called(lock.called, now_ms) then
+    recheck_ms = math.min(recheck_ms, claim_ms)
   end
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)
@@ -2020,17 +2044,17 @@ return { 'held', recheck_ms, more }
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/next-token.lua', 1],
     [37, 'lua/shared/lock/called.lua', 1],
-    [42, 'lua/shared/lock/quick.lua', 1],
-    [70, 'lua/lock/acquire.lua', 30],
-    [83, 'lua/shared/tickets.lua', 1],
-    [115, 'lua/shared/tell.lua', 1],
-    [139, 'lua/shared/line.lua', 1],
-    [175, 'lua/shared/lock/state.lua', 1],
-    [219, 'lua/shared/lock/save.lua', 1],
-    [253, 'lua/shared/lock/grant.lua', 1],
-    [261, 'lua/shared/lock/hand-over.lua', 1],
-    [297, 'lua/shared/lock/serve.lua', 1],
-    [324, 'lua/lock/acquire.lua', 51],
+    [47, 'lua/shared/lock/quick.lua', 1],
+    [75, 'lua/lock/acquire.lua', 30],
+    [88, 'lua/shared/tickets.lua', 1],
+    [120, 'lua/shared/tell.lua', 1],
+    [144, 'lua/shared/line.lua', 1],
+    [180, 'lua/shared/lock/state.lua', 1],
+    [224, 'lua/shared/lock/save.lua', 1],
+    [258, 'lua/shared/lock/grant.lua', 1],
+    [266, 'lua/shared/lock/hand-over.lua', 1],
+    [302, 'lua/shared/lock/serve.lua', 1],
+    [329, 'lua/lock/acquire.lua', 51],
   ],
   encode(args) {
     return [
@@ -2967,7 +2991,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'e0cbbe7881a8e5c38f96dd4a37f8b6cfc29917c4',
+    sha1: 'adc7e1293a20bb4560b4d4845c4f3fdeab85fab8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3226,10 +3250,15 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free, and until it has come, or
--- should have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
+-- have, nobody else is.
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+-- What is left of the call once this attempt is here.
+local function answered(called, id)
+  return string.match(called, '/(.*)$') == id and '0' or called
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -3261,7 +3290,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = string.format('%.0f/%s', now_us / 1000 + claim_ms, ticket.id)
+  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -3360,9 +3389,9 @@ return { 'released', served == 'more' and 1 or 0 }
     [200, 'lua/shared/lock/grant.lua', 1],
     [208, 'lua/shared/lock/readers.lua', 1],
     [257, 'lua/shared/lock/called.lua', 1],
-    [262, 'lua/shared/lock/hand-over.lua', 1],
-    [298, 'lua/shared/lock/serve-shared.lua', 1],
-    [353, 'lua/lock/release-shared.lua', 31],
+    [267, 'lua/shared/lock/hand-over.lua', 1],
+    [303, 'lua/shared/lock/serve-shared.lua', 1],
+    [358, 'lua/lock/release-shared.lua', 31],
   ],
   encode(args) {
     return [
@@ -3415,7 +3444,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '16556b8a7422869407e8e1ff765c9e30bd703637',
+    sha1: '17fd2f45daf4ac2eba370f88d6603233cb0a3002',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3441,10 +3470,15 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- One who waits for its chance only is told to come when the lock becomes free, and until it has come, or
--- should have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
+-- have, nobody else is.
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+-- What is left of the call once this attempt is here.
+local function answered(called, id)
+  return string.match(called, '/(.*)$') == id and '0' or called
 end
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
@@ -3458,7 +3492,7 @@ local function free_token(stored, id, passes)
   end
   local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
   if token and last_id ~= id and (last_ticket == '0' or passes) then
-    return token, last_ticket .. ' ' .. called
+    return token, last_ticket .. ' ' .. answered(called, id)
   end
   return nil
 end
@@ -3700,7 +3734,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = string.format('%.0f/%s', now_us / 1000 + claim_ms, ticket.id)
+  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -3765,18 +3799,18 @@ return { 'released', served == 'more' and 1 or 0 }
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/lock/called.lua', 1],
-    [29, 'lua/shared/lock/quick.lua', 1],
-    [57, 'lua/lock/release.lua', 21],
-    [70, 'lua/shared/next-token.lua', 1],
-    [75, 'lua/shared/tickets.lua', 1],
-    [107, 'lua/shared/tell.lua', 1],
-    [131, 'lua/shared/line.lua', 1],
-    [167, 'lua/shared/lock/state.lua', 1],
-    [211, 'lua/shared/lock/save.lua', 1],
-    [245, 'lua/shared/lock/grant.lua', 1],
-    [253, 'lua/shared/lock/hand-over.lua', 1],
-    [289, 'lua/shared/lock/serve.lua', 1],
-    [316, 'lua/lock/release.lua', 43],
+    [34, 'lua/shared/lock/quick.lua', 1],
+    [62, 'lua/lock/release.lua', 21],
+    [75, 'lua/shared/next-token.lua', 1],
+    [80, 'lua/shared/tickets.lua', 1],
+    [112, 'lua/shared/tell.lua', 1],
+    [136, 'lua/shared/line.lua', 1],
+    [172, 'lua/shared/lock/state.lua', 1],
+    [216, 'lua/shared/lock/save.lua', 1],
+    [250, 'lua/shared/lock/grant.lua', 1],
+    [258, 'lua/shared/lock/hand-over.lua', 1],
+    [294, 'lua/shared/lock/serve.lua', 1],
+    [321, 'lua/lock/release.lua', 43],
   ],
   encode(args) {
     return [
@@ -3826,7 +3860,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '8bcae82154ab8cd4f46ebf46ca407b56de5ad695',
+    sha1: 'e115c92649ac9b0af7cacc237f14d8a2cb201385',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4082,10 +4116,15 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free, and until it has come, or
--- should have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
+-- have, nobody else is.
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+-- What is left of the call once this attempt is here.
+local function answered(called, id)
+  return string.match(called, '/(.*)$') == id and '0' or called
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -4117,7 +4156,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = string.format('%.0f/%s', now_us / 1000 + claim_ms, ticket.id)
+  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -4209,9 +4248,9 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [197, 'lua/shared/lock/grant.lua', 1],
     [205, 'lua/shared/lock/readers.lua', 1],
     [254, 'lua/shared/lock/called.lua', 1],
-    [259, 'lua/shared/lock/hand-over.lua', 1],
-    [295, 'lua/shared/lock/serve-shared.lua', 1],
-    [350, 'lua/lock/serve.lua', 28],
+    [264, 'lua/shared/lock/hand-over.lua', 1],
+    [300, 'lua/shared/lock/serve-shared.lua', 1],
+    [355, 'lua/lock/serve.lua', 28],
   ],
   encode(args) {
     return [
