@@ -60,10 +60,10 @@ if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
-local called = lock.called
-lock.called = answered(called, id)
+local called = called_id(lock.called) == id
 
 if is_free(lock) and lock.last_ticket == 0 then
+  lock.called = called and '0' or lock.called
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
@@ -85,6 +85,7 @@ if is_free(lock) and not mine then
   mine = served == 'own' or served == 'nobody'
 end
 if mine then
+  lock.called = called and '0' or lock.called
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
   redis.call('ZREM', queue, format_ticket(ticket))
@@ -96,9 +97,14 @@ if mine then
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
+if waits and called then
+  lock.called = call_until(now_ms, claim_ms, id)
+  save_lock(state, lock, now_ms)
+  return { 'queued', 0, CHANCE_MS, more, now_ms }
+end
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
-  if newest ~= lock.last_ticket or served or lock.called ~= called then
+  if newest ~= lock.last_ticket or served then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
   end

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '96560fb1c19aee7caf8de24bec55e5fe498c3c32',
+    sha1: '55bc038f966b6b191d8ed5529569291f46c5d42b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -266,7 +266,11 @@ end
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -298,15 +302,21 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
--- have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
--- What is left of the call once this attempt is here.
-local function answered(called, id)
-  return string.match(called, '/(.*)$') == id and '0' or called
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -338,7 +348,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -441,10 +451,10 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [168, 'lua/shared/lock/save.lua', 1],
     [202, 'lua/shared/lock/grant.lua', 1],
     [210, 'lua/shared/lock/readers.lua', 1],
-    [259, 'lua/shared/lock/called.lua', 1],
-    [269, 'lua/shared/lock/hand-over.lua', 1],
-    [305, 'lua/shared/lock/serve-shared.lua', 1],
-    [360, 'lua/lock/abandon-shared.lua', 33],
+    [263, 'lua/shared/lock/called.lua', 1],
+    [279, 'lua/shared/lock/hand-over.lua', 1],
+    [315, 'lua/shared/lock/serve-shared.lua', 1],
+    [370, 'lua/lock/abandon-shared.lua', 33],
   ],
   encode(args) {
     return [
@@ -505,7 +515,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '215c60ffd8af62d99d58f74da4f6b407ee6939c4',
+    sha1: 'c1c583ab7536c5c0fc2184029dee33d4fe9a63c4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -716,15 +726,21 @@ local function grant(lock, id, holder, lease_ms, now_us)
   lock.id = id
   lock.holder = holder
 end
--- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
--- have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
--- What is left of the call once this attempt is here.
-local function answered(called, id)
-  return string.match(called, '/(.*)$') == id and '0' or called
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -756,7 +772,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -812,8 +828,8 @@ if gave then
   lock.expires_at_ms = 0
 end
 lapse(lock, now_ms)
-local called = lock.called
-lock.called = answered(called, id)
+local called = called_id(lock.called) == id
+lock.called = called and '0' or lock.called
 local served
 if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
@@ -823,7 +839,7 @@ elseif left and lock.mode == 's' and first_ticket(queue).kind == 's' then
   -- Nobody who wants it alone stands before these readers any more.
   served = 'more'
 end
-if left or gave or served or lock.called ~= called then
+if left or gave or served or called then
   save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }
@@ -841,9 +857,9 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [167, 'lua/shared/lock/save.lua', 1],
     [201, 'lua/shared/lock/grant.lua', 1],
     [209, 'lua/shared/lock/called.lua', 1],
-    [219, 'lua/shared/lock/hand-over.lua', 1],
-    [255, 'lua/shared/lock/serve.lua', 1],
-    [282, 'lua/lock/abandon.lua', 31],
+    [225, 'lua/shared/lock/hand-over.lua', 1],
+    [261, 'lua/shared/lock/serve.lua', 1],
+    [288, 'lua/lock/abandon.lua', 31],
   ],
   encode(args) {
     return [
@@ -1124,7 +1140,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '1f1315d4ff2d2019f725b3974a072aeb54cbc595',
+    sha1: '63c9973eea3af67d3627fb514f644faccb3d1e27',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1357,7 +1373,11 @@ end
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -1389,15 +1409,21 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
--- have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
--- What is left of the call once this attempt is here.
-local function answered(called, id)
-  return string.match(called, '/(.*)$') == id and '0' or called
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -1429,7 +1455,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -1554,10 +1580,10 @@ return { 'held', recheck_ms, more }
     [172, 'lua/shared/lock/save.lua', 1],
     [206, 'lua/shared/lock/grant.lua', 1],
     [214, 'lua/shared/lock/readers.lua', 1],
-    [263, 'lua/shared/lock/called.lua', 1],
-    [273, 'lua/shared/lock/hand-over.lua', 1],
-    [309, 'lua/shared/lock/serve-shared.lua', 1],
-    [364, 'lua/lock/acquire-shared.lua', 37],
+    [267, 'lua/shared/lock/called.lua', 1],
+    [283, 'lua/shared/lock/hand-over.lua', 1],
+    [319, 'lua/shared/lock/serve-shared.lua', 1],
+    [374, 'lua/lock/acquire-shared.lua', 37],
   ],
   encode(args) {
     return [
@@ -1639,7 +1665,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '84044fb7df3fbd3e19bb9bd0f67544358cef8cd7',
+    sha1: '92a683ca42cdf32f7dea7e6062fcb78f89c6aa8c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1678,15 +1704,21 @@ end
 local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
--- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
--- have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
--- What is left of the call once this attempt is here.
-local function answered(called, id)
-  return string.match(called, '/(.*)$') == id and '0' or called
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
@@ -1700,7 +1732,7 @@ local function free_token(stored, id, passes)
   end
   local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
   if token and last_id ~= id and (last_ticket == '0' or passes) then
-    return token, last_ticket .. ' ' .. answered(called, id)
+    return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
   end
   return nil
 end
@@ -1937,7 +1969,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -1982,10 +2014,10 @@ if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
-local called = lock.called
-lock.called = answered(called, id)
+local called = called_id(lock.called) == id
 
 if is_free(lock) and lock.last_ticket == 0 then
+  lock.called = called and '0' or lock.called
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
@@ -2007,6 +2039,7 @@ if is_free(lock) and not mine then
   mine = served == 'own' or served == 'nobody'
 end
 if mine then
+  lock.called = called and '0' or lock.called
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
   redis.call('ZREM', queue, format_ticket(ticket))
@@ -2018,9 +2051,14 @@ if mine then
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
+if waits and called then
+  lock.called = call_until(now_ms, claim_ms, id)
+  save_lock(state, lock, now_ms)
+  return { 'queued', 0, CHANCE_MS, more, now_ms }
+end
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
-  if newest ~= lock.last_ticket or served or lock.called ~= called then
+  if newest ~= lock.last_ticket or served then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
   end
@@ -2044,17 +2082,17 @@ return { 'held', recheck_ms, more }
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/next-token.lua', 1],
     [37, 'lua/shared/lock/called.lua', 1],
-    [47, 'lua/shared/lock/quick.lua', 1],
-    [75, 'lua/lock/acquire.lua', 30],
-    [88, 'lua/shared/tickets.lua', 1],
-    [120, 'lua/shared/tell.lua', 1],
-    [144, 'lua/shared/line.lua', 1],
-    [180, 'lua/shared/lock/state.lua', 1],
-    [224, 'lua/shared/lock/save.lua', 1],
-    [258, 'lua/shared/lock/grant.lua', 1],
-    [266, 'lua/shared/lock/hand-over.lua', 1],
-    [302, 'lua/shared/lock/serve.lua', 1],
-    [329, 'lua/lock/acquire.lua', 51],
+    [53, 'lua/shared/lock/quick.lua', 1],
+    [81, 'lua/lock/acquire.lua', 30],
+    [94, 'lua/shared/tickets.lua', 1],
+    [126, 'lua/shared/tell.lua', 1],
+    [150, 'lua/shared/line.lua', 1],
+    [186, 'lua/shared/lock/state.lua', 1],
+    [230, 'lua/shared/lock/save.lua', 1],
+    [264, 'lua/shared/lock/grant.lua', 1],
+    [272, 'lua/shared/lock/hand-over.lua', 1],
+    [308, 'lua/shared/lock/serve.lua', 1],
+    [335, 'lua/lock/acquire.lua', 51],
   ],
   encode(args) {
     return [
@@ -2991,7 +3029,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'adc7e1293a20bb4560b4d4845c4f3fdeab85fab8',
+    sha1: 'c1eca38a717590f623bed5634b79800bd3e94456',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3218,7 +3256,11 @@ end
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -3250,15 +3292,21 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
--- have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
--- What is left of the call once this attempt is here.
-local function answered(called, id)
-  return string.match(called, '/(.*)$') == id and '0' or called
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -3290,7 +3338,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -3388,10 +3436,10 @@ return { 'released', served == 'more' and 1 or 0 }
     [166, 'lua/shared/lock/save.lua', 1],
     [200, 'lua/shared/lock/grant.lua', 1],
     [208, 'lua/shared/lock/readers.lua', 1],
-    [257, 'lua/shared/lock/called.lua', 1],
-    [267, 'lua/shared/lock/hand-over.lua', 1],
-    [303, 'lua/shared/lock/serve-shared.lua', 1],
-    [358, 'lua/lock/release-shared.lua', 31],
+    [261, 'lua/shared/lock/called.lua', 1],
+    [277, 'lua/shared/lock/hand-over.lua', 1],
+    [313, 'lua/shared/lock/serve-shared.lua', 1],
+    [368, 'lua/lock/release-shared.lua', 31],
   ],
   encode(args) {
     return [
@@ -3444,7 +3492,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '17fd2f45daf4ac2eba370f88d6603233cb0a3002',
+    sha1: 'ed6000291d6c8a1b5181bf2fa66dde64af65a8f0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3470,15 +3518,21 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
--- have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
--- What is left of the call once this attempt is here.
-local function answered(called, id)
-  return string.match(called, '/(.*)$') == id and '0' or called
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
@@ -3492,7 +3546,7 @@ local function free_token(stored, id, passes)
   end
   local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
   if token and last_id ~= id and (last_ticket == '0' or passes) then
-    return token, last_ticket .. ' ' .. answered(called, id)
+    return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
   end
   return nil
 end
@@ -3734,7 +3788,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -3799,18 +3853,18 @@ return { 'released', served == 'more' and 1 or 0 }
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/lock/called.lua', 1],
-    [34, 'lua/shared/lock/quick.lua', 1],
-    [62, 'lua/lock/release.lua', 21],
-    [75, 'lua/shared/next-token.lua', 1],
-    [80, 'lua/shared/tickets.lua', 1],
-    [112, 'lua/shared/tell.lua', 1],
-    [136, 'lua/shared/line.lua', 1],
-    [172, 'lua/shared/lock/state.lua', 1],
-    [216, 'lua/shared/lock/save.lua', 1],
-    [250, 'lua/shared/lock/grant.lua', 1],
-    [258, 'lua/shared/lock/hand-over.lua', 1],
-    [294, 'lua/shared/lock/serve.lua', 1],
-    [321, 'lua/lock/release.lua', 43],
+    [40, 'lua/shared/lock/quick.lua', 1],
+    [68, 'lua/lock/release.lua', 21],
+    [81, 'lua/shared/next-token.lua', 1],
+    [86, 'lua/shared/tickets.lua', 1],
+    [118, 'lua/shared/tell.lua', 1],
+    [142, 'lua/shared/line.lua', 1],
+    [178, 'lua/shared/lock/state.lua', 1],
+    [222, 'lua/shared/lock/save.lua', 1],
+    [256, 'lua/shared/lock/grant.lua', 1],
+    [264, 'lua/shared/lock/hand-over.lua', 1],
+    [300, 'lua/shared/lock/serve.lua', 1],
+    [327, 'lua/lock/release.lua', 43],
   ],
   encode(args) {
     return [
@@ -3860,7 +3914,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'e115c92649ac9b0af7cacc237f14d8a2cb201385',
+    sha1: '141dfed450fde207323bc05df8e215658f6ed1a8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4084,7 +4138,11 @@ end
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -4116,15 +4174,21 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free; until it has come, or should
--- have, nobody else is.
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
--- What is left of the call once this attempt is here.
-local function answered(called, id)
-  return string.match(called, '/(.*)$') == id and '0' or called
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -4156,7 +4220,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -4247,10 +4311,10 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [163, 'lua/shared/lock/save.lua', 1],
     [197, 'lua/shared/lock/grant.lua', 1],
     [205, 'lua/shared/lock/readers.lua', 1],
-    [254, 'lua/shared/lock/called.lua', 1],
-    [264, 'lua/shared/lock/hand-over.lua', 1],
-    [300, 'lua/shared/lock/serve-shared.lua', 1],
-    [355, 'lua/lock/serve.lua', 28],
+    [258, 'lua/shared/lock/called.lua', 1],
+    [274, 'lua/shared/lock/hand-over.lua', 1],
+    [310, 'lua/shared/lock/serve-shared.lua', 1],
+    [365, 'lua/lock/serve.lua', 28],
   ],
   encode(args) {
     return [

@@ -18,6 +18,7 @@ interface Lease {
 
 export const CLAIM_MS = 1000
 const CHANCE_MS = 2000
+const TRY_AGAIN_MS = 2
 
 export class LockModel {
   nowUs: number
@@ -127,14 +128,20 @@ export class LockModel {
 
   #take(one: Attempt, waits: boolean): unknown[] {
     const passes = one.kind === 'b' && !waits
-    this.#come(one.id)
+    const called = this.#called?.id === one.id
     if (this.#untouched && (this.#line.length === 0 || passes)) {
+      this.#come(one.id)
       this.#grant(one, one.leaseMs)
       return this.#granted(this.#holder)
     }
     const mine = this.#isFree && one.kind === 'b'
     const served = this.#isFree && !mine ? this.#serve(one.id) : undefined
-    if (!mine && served !== 'own' && served !== 'nobody') return this.#refuse(one, waits, served === 'more')
+    if (!mine && served !== 'own' && served !== 'nobody') {
+      if (!waits || !called) return this.#refuse(one, waits, served === 'more')
+      this.#called = { id: one.id, untilMs: this.#nowMs + CLAIM_MS }
+      return ['queued', 0, TRY_AGAIN_MS, served === 'more', this.#nowMs]
+    }
+    this.#come(one.id)
     this.#grant(one, one.leaseMs)
     this.#leaveLine(one.id)
     this.#callFirst()

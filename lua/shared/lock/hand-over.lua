@@ -28,7 +28,7 @@ local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = (math.floor(now_us / 1000) + claim_ms) .. '/' .. ticket.id
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end

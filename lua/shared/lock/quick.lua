@@ -10,7 +10,7 @@ local function free_token(stored, id, passes)
   end
   local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
   if token and last_id ~= id and (last_ticket == '0' or passes) then
-    return token, last_ticket .. ' ' .. answered(called, id)
+    return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
   end
   return nil
 end
