@@ -7,11 +7,13 @@ import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as lockOperations from './generated/lock.ts'
+import * as semaphoreOperations from './generated/semaphore.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
 import { Runtime } from './runtime/runtime.ts'
+import { Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'
 
 export interface PeriluneOptions {
   /** Begins all our keys; default `perilune`. */
@@ -46,6 +48,11 @@ export class Perilune implements AsyncDisposable {
     return new Lock(this.#runtime, name, options)
   }
 
+  /** Permits for a limited time, of which so many are out at once as the limit allows. */
+  semaphore(name: string, options: SemaphoreOptions): Semaphore {
+    return new Semaphore(this.#runtime, name, options)
+  }
+
   /** An ordered list of names, each with a small document. */
   catalog<Document = unknown>(name: string): Catalog<Document> {
     return new Catalog(this.#runtime, name)
@@ -78,7 +85,7 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, catalogOperations, lockOperations].flatMap((operations) =>
+  return [feedOperations, catalogOperations, lockOperations, semaphoreOperations].flatMap((operations) =>
     Object.values(operations).map(({ script }) => script),
   )
 }
@@ -122,3 +129,5 @@ export {
 } from './runtime/errors.ts'
 export type { Lease } from './runtime/lease.ts'
 export type { Waiting } from './runtime/wait.ts'
+export type { SemaphoreInspection } from './semaphore/inspection.ts'
+export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'
