@@ -8,6 +8,9 @@ import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as lockOperations from './generated/lock.ts'
 import * as semaphoreOperations from './generated/semaphore.ts'
+import { Election } from './lock/election.ts'
+import { Fenced, type FencedOptions } from './lock/fenced.ts'
+import { LockSet } from './lock/lock-set.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
@@ -51,6 +54,21 @@ export class Perilune implements AsyncDisposable {
   /** Permits for a limited time, of which so many are out at once as the limit allows. */
   semaphore(name: string, options: SemaphoreOptions): Semaphore {
     return new Semaphore(this.#runtime, name, options)
+  }
+
+  /** Several locks at once, all or none. */
+  locks(names: readonly string[], options: LockOptions = {}): LockSet {
+    return new LockSet(this.#runtime, names, options)
+  }
+
+  /** One leader among all processes that campaign under a name. */
+  election(name: string, options: Omit<LockOptions, 'order'> = {}): Election {
+    return new Election(this.#runtime, name, options)
+  }
+
+  /** A value that only the newest holder of a lock can write. */
+  fenced<Value = unknown>(name: string, options: FencedOptions<Value> = {}): Fenced<Value> {
+    return new Fenced(this.#runtime, name, options)
   }
 
   /** An ordered list of names, each with a small document. */
@@ -113,6 +131,9 @@ export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 export type { Page, ReadOptions } from './feed/reading.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
+export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
+export { Fenced, type FencedOptions } from './lock/fenced.ts'
+export { LockSet, type SetLease } from './lock/lock-set.ts'
 export type { LockInspection } from './lock/inspection.ts'
 export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
 export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'

@@ -4,7 +4,7 @@ import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
-import { KeptLease, type Lease, runUnder } from '../runtime/lease.ts'
+import { KeptLease, type Lease, type LeaseTerms, runUnder } from '../runtime/lease.ts'
 import { standInLine } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { channelOf, learnTold } from '../runtime/told.ts'
@@ -21,7 +21,7 @@ export interface SemaphoreOptions {
   limit: number
   /** How long a permit is leased; it is extended while it is held. Default 30 seconds. */
   lease?: Duration
-  /** How long it is extended at most, from its grant on; default: as long as it is held. */
+  /** How long it is extended by itself at most, from its grant on; '0s': not at all. Default: no limit. */
   maxHold?: Duration
   /** What `inspect` calls the holder; default: host name and process id. */
   holder?: string
@@ -55,7 +55,8 @@ export class Semaphore {
     this.#unit = new Unit(runtime, { structure: 'semaphore', name, since: SINCE })
     this.#permits = new Permits(this.#unit)
     this.#terms = toTerms(options)
-    this.#maxHoldMs = options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold)
+    this.#maxHoldMs =
+      options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold, { min: '0s' })
   }
 
   /**
@@ -102,8 +103,8 @@ export class Semaphore {
    */
   async extend(token: number, lease: Duration): Promise<{ expiresAtMs: number }> {
     const leaseMs = toMs('lease', lease, MAX_LEASE)
-    const { prefix } = this.#unit
-    const { endsAtMs } = await this.#permits.kind.extend([{ prefix, token: checkToken(token), leaseMs }])
+    const { beginning } = this.#unit
+    const { endsAtMs } = await this.#permits.kind.extend([{ beginning, token: checkToken(token), leaseMs }])
     const [expiresAtMs = 0] = endsAtMs
     if (expiresAtMs === 0) throw this.#lost(token)
     return { expiresAtMs }
@@ -138,10 +139,14 @@ export class Semaphore {
       waitMs: toWaitMs(waiting),
       signal: waiting.signal,
     })
-    return grant && new KeptLease(grant, this.#leaseTerms(), keeper)
+    if (grant === null) return null
+    const lease = new KeptLease(grant, this.#leaseTerms(), keeper)
+    // Nobody else will: a permit that was handed over is short until it is extended for the first time.
+    if (this.#maxHoldMs === 0) await lease.confirm()
+    return lease
   }
 
-  #leaseTerms(): ConstructorParameters<typeof KeptLease>[1] {
+  #leaseTerms(): LeaseTerms {
     return {
       kind: this.#permits.kind,
       unit: this.#unit,
