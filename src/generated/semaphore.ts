@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '83d5f38434b980712d78f2595c9e2eea780a2854',
+    sha1: '040bb3f7d7aa7607afb4f0e0ed58f1364ef578b8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -251,7 +251,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -537,7 +537,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '93aaca237d93671c93e6d8f17a1547184fc311ce',
+    sha1: '3609fef8f139f6a34e026bf753439f485c5531ce',
     reads: false,
     bytes: false,
     source: `--[[
@@ -757,7 +757,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -1218,7 +1218,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: '179167c14fdf617bbaa298bd84b201bf6200c07a',
+    sha1: '8d01d90b0f4b8104b2a892a3cc52aa469cae3109',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1327,7 +1327,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -1740,7 +1740,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '0f866fc99aabc5d176e5fd061b134ccf0bceb0ed',
+    sha1: '5bbda57a25192a3fe88323d3613e7979f0a4d49d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1949,7 +1949,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -2210,7 +2210,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '254aa4050fcadcdc7685ab139b9215f1a66f427d',
+    sha1: '3078850938ec4e55869e07f81d776d60a7483ed3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2419,7 +2419,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -2681,7 +2681,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '02f0124c277b5c4b327b7d8017f17bd143a71d2d',
+    sha1: '28205c19f8c5271112a083993b2b13082229cebb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2887,7 +2887,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
