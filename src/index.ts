@@ -7,11 +7,14 @@ import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as lockOperations from './generated/lock.ts'
+import * as rateLimitOperations from './generated/rate-limit.ts'
 import * as semaphoreOperations from './generated/semaphore.ts'
 import { Election } from './lock/election.ts'
 import { Fenced, type FencedOptions } from './lock/fenced.ts'
-import { LockSet } from './lock/lock-set.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
+import { LockSet } from './lock/lock-set.ts'
+import type { Allowed, Denied } from './rate-limit/decision.ts'
+import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
@@ -71,6 +74,14 @@ export class Perilune implements AsyncDisposable {
     return new Fenced(this.#runtime, name, options)
   }
 
+  /** How much each subject may take; without `onOutage` a decision is always the store's own. */
+  rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
+  /** How much each subject may take, and what happens while the store cannot decide. */
+  rateLimit(name: string, options: RateLimitOptions): RateLimit
+  rateLimit(name: string, options: RateLimitOptions): RateLimit {
+    return new RateLimit(this.#runtime, name, options)
+  }
+
   /** An ordered list of names, each with a small document. */
   catalog<Document = unknown>(name: string): Catalog<Document> {
     return new Catalog(this.#runtime, name)
@@ -103,9 +114,14 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, catalogOperations, lockOperations, semaphoreOperations].flatMap((operations) =>
-    Object.values(operations).map(({ script }) => script),
-  )
+  const structures = [
+    feedOperations,
+    catalogOperations,
+    lockOperations,
+    rateLimitOperations,
+    semaphoreOperations,
+  ]
+  return structures.flatMap((operations) => Object.values(operations).map(({ script }) => script))
 }
 
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
@@ -133,9 +149,37 @@ export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
 export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
 export { Fenced, type FencedOptions } from './lock/fenced.ts'
-export { LockSet, type SetLease } from './lock/lock-set.ts'
 export type { LockInspection } from './lock/inspection.ts'
 export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
+export { LockSet, type SetLease } from './lock/lock-set.ts'
+export type {
+  Allowed,
+  Decision,
+  Denied,
+  LimitState,
+  Outage,
+  SubjectInspection,
+} from './rate-limit/decision.ts'
+export {
+  type RateLimitHeaderOptions,
+  type RateLimitHeaders,
+  rateLimitHeaders,
+} from './rate-limit/headers.ts'
+export type {
+  Algorithm,
+  ConcurrencyLimit,
+  GcraLimit,
+  Limit,
+  SlidingWindowLimit,
+} from './rate-limit/limits.ts'
+export type { OnOutage } from './rate-limit/outage.ts'
+export {
+  type OutageOptions,
+  RateLimit,
+  type RateLimitOptions,
+  type RefundOptions,
+  type TakeOptions,
+} from './rate-limit/rate-limit.ts'
 export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'
 export type { Duration } from './runtime/duration.ts'
 export {
