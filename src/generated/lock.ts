@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'f997b8c48b5511295a30054d850b112b583d6839',
+    sha1: 'df7d9fcd50484cc068d6ddb60e29597713aeb887',
     reads: false,
     bytes: false,
     source: `--[[
@@ -104,6 +104,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -422,14 +423,14 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/next-token.lua', 1],
     [32, 'lua/shared/tickets.lua', 1],
     [64, 'lua/shared/tell.lua', 1],
-    [88, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/lock/state.lua', 1],
-    [165, 'lua/shared/lock/save.lua', 1],
-    [199, 'lua/shared/lock/grant.lua', 1],
-    [207, 'lua/shared/lock/readers.lua', 1],
-    [256, 'lua/shared/lock/hand-over.lua', 1],
-    [291, 'lua/shared/lock/serve-shared.lua', 1],
-    [346, 'lua/lock/abandon-shared.lua', 32],
+    [89, 'lua/shared/line.lua', 1],
+    [125, 'lua/shared/lock/state.lua', 1],
+    [166, 'lua/shared/lock/save.lua', 1],
+    [200, 'lua/shared/lock/grant.lua', 1],
+    [208, 'lua/shared/lock/readers.lua', 1],
+    [257, 'lua/shared/lock/hand-over.lua', 1],
+    [292, 'lua/shared/lock/serve-shared.lua', 1],
+    [347, 'lua/lock/abandon-shared.lua', 32],
   ],
   encode(args) {
     return [
@@ -490,7 +491,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '8eb7d49c3c0c312968b8f99713fdca2efed6b740',
+    sha1: 'daf51ccd71812fa3551202d073d45897bbf1c59f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -556,6 +557,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -804,13 +806,13 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
-    [87, 'lua/shared/line.lua', 1],
-    [123, 'lua/shared/lock/state.lua', 1],
-    [164, 'lua/shared/lock/save.lua', 1],
-    [198, 'lua/shared/lock/grant.lua', 1],
-    [206, 'lua/shared/lock/hand-over.lua', 1],
-    [241, 'lua/shared/lock/serve.lua', 1],
-    [267, 'lua/lock/abandon.lua', 30],
+    [88, 'lua/shared/line.lua', 1],
+    [124, 'lua/shared/lock/state.lua', 1],
+    [165, 'lua/shared/lock/save.lua', 1],
+    [199, 'lua/shared/lock/grant.lua', 1],
+    [207, 'lua/shared/lock/hand-over.lua', 1],
+    [242, 'lua/shared/lock/serve.lua', 1],
+    [268, 'lua/lock/abandon.lua', 30],
   ],
   encode(args) {
     return [
@@ -1088,7 +1090,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'c25b93e509487995206140d639e4818a6194e86f',
+    sha1: '943112c156f06fc18fb0ca2c871c3df501da5b5f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1159,6 +1161,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1499,14 +1502,14 @@ return { 'held', recheck_ms, more }
     [31, 'lua/shared/next-token.lua', 1],
     [36, 'lua/shared/tickets.lua', 1],
     [68, 'lua/shared/tell.lua', 1],
-    [92, 'lua/shared/line.lua', 1],
-    [128, 'lua/shared/lock/state.lua', 1],
-    [169, 'lua/shared/lock/save.lua', 1],
-    [203, 'lua/shared/lock/grant.lua', 1],
-    [211, 'lua/shared/lock/readers.lua', 1],
-    [260, 'lua/shared/lock/hand-over.lua', 1],
-    [295, 'lua/shared/lock/serve-shared.lua', 1],
-    [350, 'lua/lock/acquire-shared.lua', 36],
+    [93, 'lua/shared/line.lua', 1],
+    [129, 'lua/shared/lock/state.lua', 1],
+    [170, 'lua/shared/lock/save.lua', 1],
+    [204, 'lua/shared/lock/grant.lua', 1],
+    [212, 'lua/shared/lock/readers.lua', 1],
+    [261, 'lua/shared/lock/hand-over.lua', 1],
+    [296, 'lua/shared/lock/serve-shared.lua', 1],
+    [351, 'lua/lock/acquire-shared.lua', 36],
   ],
   encode(args) {
     return [
@@ -1588,7 +1591,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: 'fa56de583b25e9ca36f3bd8f4fdd0eb7f8751988',
+    sha1: 'ddcbac97cac4ffe7d71bf8cf0dee0a9a4003d344',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1693,6 +1696,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1968,13 +1972,13 @@ return { 'held', recheck_ms, more }
     [57, 'lua/lock/acquire.lua', 29],
     [70, 'lua/shared/tickets.lua', 1],
     [102, 'lua/shared/tell.lua', 1],
-    [126, 'lua/shared/line.lua', 1],
-    [162, 'lua/shared/lock/state.lua', 1],
-    [203, 'lua/shared/lock/save.lua', 1],
-    [237, 'lua/shared/lock/grant.lua', 1],
-    [245, 'lua/shared/lock/hand-over.lua', 1],
-    [280, 'lua/shared/lock/serve.lua', 1],
-    [306, 'lua/lock/acquire.lua', 50],
+    [127, 'lua/shared/line.lua', 1],
+    [163, 'lua/shared/lock/state.lua', 1],
+    [204, 'lua/shared/lock/save.lua', 1],
+    [238, 'lua/shared/lock/grant.lua', 1],
+    [246, 'lua/shared/lock/hand-over.lua', 1],
+    [281, 'lua/shared/lock/serve.lua', 1],
+    [307, 'lua/lock/acquire.lua', 50],
   ],
   encode(args) {
     return [
@@ -2039,7 +2043,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '6b9b9fcc8df646c0a43a1a7b02d30b3dbe78469d',
+    sha1: 'aaa0b55275370932c9fca337fec0607bb6ac8728',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2088,6 +2092,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -2131,7 +2136,7 @@ return { 'cleared', existed }
     [1, 'lua/lock/clear.lua', 1],
     [14, 'lua/shared/tickets.lua', 1],
     [46, 'lua/shared/tell.lua', 1],
-    [70, 'lua/lock/clear.lua', 16],
+    [71, 'lua/lock/clear.lua', 16],
   ],
   encode(args) {
     return [
@@ -2902,7 +2907,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'a43ff076c60a7fe15c10729dba19308fe66dc779',
+    sha1: '079d304c6887a7ed43f59b0152d3b137003761cb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2967,6 +2972,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -3280,14 +3286,14 @@ return { 'released', served == 'more' and 1 or 0 }
     [25, 'lua/shared/next-token.lua', 1],
     [30, 'lua/shared/tickets.lua', 1],
     [62, 'lua/shared/tell.lua', 1],
-    [86, 'lua/shared/line.lua', 1],
-    [122, 'lua/shared/lock/state.lua', 1],
-    [163, 'lua/shared/lock/save.lua', 1],
-    [197, 'lua/shared/lock/grant.lua', 1],
-    [205, 'lua/shared/lock/readers.lua', 1],
-    [254, 'lua/shared/lock/hand-over.lua', 1],
-    [289, 'lua/shared/lock/serve-shared.lua', 1],
-    [344, 'lua/lock/release-shared.lua', 30],
+    [87, 'lua/shared/line.lua', 1],
+    [123, 'lua/shared/lock/state.lua', 1],
+    [164, 'lua/shared/lock/save.lua', 1],
+    [198, 'lua/shared/lock/grant.lua', 1],
+    [206, 'lua/shared/lock/readers.lua', 1],
+    [255, 'lua/shared/lock/hand-over.lua', 1],
+    [290, 'lua/shared/lock/serve-shared.lua', 1],
+    [345, 'lua/lock/release-shared.lua', 30],
   ],
   encode(args) {
     return [
@@ -3340,7 +3346,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '284b7281cb227d01096c6a11213d33301caabcaa',
+    sha1: '62e42b16dfbfbc512612670c4221f087d697f2a6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3437,6 +3443,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -3676,13 +3683,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [57, 'lua/shared/next-token.lua', 1],
     [62, 'lua/shared/tickets.lua', 1],
     [94, 'lua/shared/tell.lua', 1],
-    [118, 'lua/shared/line.lua', 1],
-    [154, 'lua/shared/lock/state.lua', 1],
-    [195, 'lua/shared/lock/save.lua', 1],
-    [229, 'lua/shared/lock/grant.lua', 1],
-    [237, 'lua/shared/lock/hand-over.lua', 1],
-    [272, 'lua/shared/lock/serve.lua', 1],
-    [298, 'lua/lock/release.lua', 42],
+    [119, 'lua/shared/line.lua', 1],
+    [155, 'lua/shared/lock/state.lua', 1],
+    [196, 'lua/shared/lock/save.lua', 1],
+    [230, 'lua/shared/lock/grant.lua', 1],
+    [238, 'lua/shared/lock/hand-over.lua', 1],
+    [273, 'lua/shared/lock/serve.lua', 1],
+    [299, 'lua/lock/release.lua', 42],
   ],
   encode(args) {
     return [
@@ -3732,7 +3739,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'b36e67ad9d1fc8ca88cc020dd873036063db43f5',
+    sha1: '86a5a38621f7370d0a61429632f827d9513c9004',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3794,6 +3801,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -4100,14 +4108,14 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [22, 'lua/shared/next-token.lua', 1],
     [27, 'lua/shared/tickets.lua', 1],
     [59, 'lua/shared/tell.lua', 1],
-    [83, 'lua/shared/line.lua', 1],
-    [119, 'lua/shared/lock/state.lua', 1],
-    [160, 'lua/shared/lock/save.lua', 1],
-    [194, 'lua/shared/lock/grant.lua', 1],
-    [202, 'lua/shared/lock/readers.lua', 1],
-    [251, 'lua/shared/lock/hand-over.lua', 1],
-    [286, 'lua/shared/lock/serve-shared.lua', 1],
-    [341, 'lua/lock/serve.lua', 27],
+    [84, 'lua/shared/line.lua', 1],
+    [120, 'lua/shared/lock/state.lua', 1],
+    [161, 'lua/shared/lock/save.lua', 1],
+    [195, 'lua/shared/lock/grant.lua', 1],
+    [203, 'lua/shared/lock/readers.lua', 1],
+    [252, 'lua/shared/lock/hand-over.lua', 1],
+    [287, 'lua/shared/lock/serve-shared.lua', 1],
+    [342, 'lua/lock/serve.lua', 27],
   ],
   encode(args) {
     return [
