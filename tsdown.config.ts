@@ -5,6 +5,7 @@ const config: UserConfig = defineConfig({
   entry: {
     index: 'src/index.ts',
     feed: 'src/feed/feed.ts',
+    semaphore: 'src/semaphore/semaphore.ts',
     ioredis: 'src/drivers/ioredis.ts',
     'node-redis': 'src/drivers/node-redis.ts',
     'rate-limit': 'src/rate-limit/rate-limit.ts',

@@ -10,6 +10,7 @@ const config: ViteUserConfig = defineConfig({
       { find: /^perilune$/, replacement: source('src/index.ts') },
       { find: /^perilune\/feed$/, replacement: source('src/feed/feed.ts') },
       { find: /^perilune\/rate-limit$/, replacement: source('src/rate-limit/rate-limit.ts') },
+      { find: /^perilune\/semaphore$/, replacement: source('src/semaphore/semaphore.ts') },
       { find: /^perilune\/(ioredis|node-redis)$/, replacement: `${source('src/drivers')}/$1.ts` },
       { find: /^perilune\/testing$/, replacement: source('src/testing/index.ts') },
       { find: /^perilune\/contract\.json$/, replacement: source('lua/contract.json') },

@@ -8,6 +8,7 @@ import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as lockOperations from './generated/lock.ts'
 import * as rateLimitOperations from './generated/rate-limit.ts'
+import * as semaphoreOperations from './generated/semaphore.ts'
 import { Election } from './lock/election.ts'
 import { Fenced, type FencedOptions } from './lock/fenced.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
@@ -18,6 +19,7 @@ import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
 import { Runtime } from './runtime/runtime.ts'
+import { Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'
 
 export interface PeriluneOptions {
   /** Begins all our keys; default `perilune`. */
@@ -50,6 +52,11 @@ export class Perilune implements AsyncDisposable {
   /** At most one holder at a time, for a limited time. */
   lock(name: string, options: LockOptions = {}): Lock {
     return new Lock(this.#runtime, name, options)
+  }
+
+  /** Permits for a limited time, of which so many are out at once as the limit allows. */
+  semaphore(name: string, options: SemaphoreOptions): Semaphore {
+    return new Semaphore(this.#runtime, name, options)
   }
 
   /** Several locks at once, all or none. */
@@ -107,9 +114,14 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, catalogOperations, lockOperations, rateLimitOperations].flatMap((operations) =>
-    Object.values(operations).map(({ script }) => script),
-  )
+  const structures = [
+    feedOperations,
+    catalogOperations,
+    lockOperations,
+    rateLimitOperations,
+    semaphoreOperations,
+  ]
+  return structures.flatMap((operations) => Object.values(operations).map(({ script }) => script))
 }
 
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
@@ -182,3 +194,5 @@ export {
 } from './runtime/errors.ts'
 export type { Lease } from './runtime/lease.ts'
 export type { Waiting } from './runtime/wait.ts'
+export type { SemaphoreInspection } from './semaphore/inspection.ts'
+export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'

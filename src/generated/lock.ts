@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '55bc038f966b6b191d8ed5529569291f46c5d42b',
+    sha1: '5e6c03ed2c8a3f1f6aeddad19375be9f3adea999',
     reads: false,
     bytes: false,
     source: `--[[
@@ -104,6 +104,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -446,15 +447,15 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/next-token.lua', 1],
     [32, 'lua/shared/tickets.lua', 1],
     [64, 'lua/shared/tell.lua', 1],
-    [88, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/lock/state.lua', 1],
-    [168, 'lua/shared/lock/save.lua', 1],
-    [202, 'lua/shared/lock/grant.lua', 1],
-    [210, 'lua/shared/lock/readers.lua', 1],
-    [263, 'lua/shared/lock/called.lua', 1],
-    [279, 'lua/shared/lock/hand-over.lua', 1],
-    [315, 'lua/shared/lock/serve-shared.lua', 1],
-    [370, 'lua/lock/abandon-shared.lua', 33],
+    [89, 'lua/shared/line.lua', 1],
+    [125, 'lua/shared/lock/state.lua', 1],
+    [169, 'lua/shared/lock/save.lua', 1],
+    [203, 'lua/shared/lock/grant.lua', 1],
+    [211, 'lua/shared/lock/readers.lua', 1],
+    [264, 'lua/shared/lock/called.lua', 1],
+    [280, 'lua/shared/lock/hand-over.lua', 1],
+    [316, 'lua/shared/lock/serve-shared.lua', 1],
+    [371, 'lua/lock/abandon-shared.lua', 33],
   ],
   encode(args) {
     return [
@@ -515,7 +516,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'c1c583ab7536c5c0fc2184029dee33d4fe9a63c4',
+    sha1: 'b4fbf78683f21a138334179e8ea26fc4d858457b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -581,6 +582,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -852,14 +854,14 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
-    [87, 'lua/shared/line.lua', 1],
-    [123, 'lua/shared/lock/state.lua', 1],
-    [167, 'lua/shared/lock/save.lua', 1],
-    [201, 'lua/shared/lock/grant.lua', 1],
-    [209, 'lua/shared/lock/called.lua', 1],
-    [225, 'lua/shared/lock/hand-over.lua', 1],
-    [261, 'lua/shared/lock/serve.lua', 1],
-    [288, 'lua/lock/abandon.lua', 31],
+    [88, 'lua/shared/line.lua', 1],
+    [124, 'lua/shared/lock/state.lua', 1],
+    [168, 'lua/shared/lock/save.lua', 1],
+    [202, 'lua/shared/lock/grant.lua', 1],
+    [210, 'lua/shared/lock/called.lua', 1],
+    [226, 'lua/shared/lock/hand-over.lua', 1],
+    [262, 'lua/shared/lock/serve.lua', 1],
+    [289, 'lua/lock/abandon.lua', 31],
   ],
   encode(args) {
     return [
@@ -1140,7 +1142,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '63c9973eea3af67d3627fb514f644faccb3d1e27',
+    sha1: '59a00135015c134bbd12fd0aec02da120c655a42',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1211,6 +1213,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1575,15 +1578,15 @@ return { 'held', recheck_ms, more }
     [31, 'lua/shared/next-token.lua', 1],
     [36, 'lua/shared/tickets.lua', 1],
     [68, 'lua/shared/tell.lua', 1],
-    [92, 'lua/shared/line.lua', 1],
-    [128, 'lua/shared/lock/state.lua', 1],
-    [172, 'lua/shared/lock/save.lua', 1],
-    [206, 'lua/shared/lock/grant.lua', 1],
-    [214, 'lua/shared/lock/readers.lua', 1],
-    [267, 'lua/shared/lock/called.lua', 1],
-    [283, 'lua/shared/lock/hand-over.lua', 1],
-    [319, 'lua/shared/lock/serve-shared.lua', 1],
-    [374, 'lua/lock/acquire-shared.lua', 37],
+    [93, 'lua/shared/line.lua', 1],
+    [129, 'lua/shared/lock/state.lua', 1],
+    [173, 'lua/shared/lock/save.lua', 1],
+    [207, 'lua/shared/lock/grant.lua', 1],
+    [215, 'lua/shared/lock/readers.lua', 1],
+    [268, 'lua/shared/lock/called.lua', 1],
+    [284, 'lua/shared/lock/hand-over.lua', 1],
+    [320, 'lua/shared/lock/serve-shared.lua', 1],
+    [375, 'lua/lock/acquire-shared.lua', 37],
   ],
   encode(args) {
     return [
@@ -1665,7 +1668,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '92a683ca42cdf32f7dea7e6062fcb78f89c6aa8c',
+    sha1: 'd59e8f9b0cb6503eb289235069cc646ae7aefeef',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1794,6 +1797,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -2086,13 +2090,13 @@ return { 'held', recheck_ms, more }
     [81, 'lua/lock/acquire.lua', 30],
     [94, 'lua/shared/tickets.lua', 1],
     [126, 'lua/shared/tell.lua', 1],
-    [150, 'lua/shared/line.lua', 1],
-    [186, 'lua/shared/lock/state.lua', 1],
-    [230, 'lua/shared/lock/save.lua', 1],
-    [264, 'lua/shared/lock/grant.lua', 1],
-    [272, 'lua/shared/lock/hand-over.lua', 1],
-    [308, 'lua/shared/lock/serve.lua', 1],
-    [335, 'lua/lock/acquire.lua', 51],
+    [151, 'lua/shared/line.lua', 1],
+    [187, 'lua/shared/lock/state.lua', 1],
+    [231, 'lua/shared/lock/save.lua', 1],
+    [265, 'lua/shared/lock/grant.lua', 1],
+    [273, 'lua/shared/lock/hand-over.lua', 1],
+    [309, 'lua/shared/lock/serve.lua', 1],
+    [336, 'lua/lock/acquire.lua', 51],
   ],
   encode(args) {
     return [
@@ -2157,7 +2161,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '6b9b9fcc8df646c0a43a1a7b02d30b3dbe78469d',
+    sha1: 'aaa0b55275370932c9fca337fec0607bb6ac8728',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2206,6 +2210,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -2249,7 +2254,7 @@ return { 'cleared', existed }
     [1, 'lua/lock/clear.lua', 1],
     [14, 'lua/shared/tickets.lua', 1],
     [46, 'lua/shared/tell.lua', 1],
-    [70, 'lua/lock/clear.lua', 16],
+    [71, 'lua/lock/clear.lua', 16],
   ],
   encode(args) {
     return [
@@ -3029,7 +3034,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'c1eca38a717590f623bed5634b79800bd3e94456',
+    sha1: 'a8e79339dee3db072ac14c810379972349c65463',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3094,6 +3099,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -3431,15 +3437,15 @@ return { 'released', served == 'more' and 1 or 0 }
     [25, 'lua/shared/next-token.lua', 1],
     [30, 'lua/shared/tickets.lua', 1],
     [62, 'lua/shared/tell.lua', 1],
-    [86, 'lua/shared/line.lua', 1],
-    [122, 'lua/shared/lock/state.lua', 1],
-    [166, 'lua/shared/lock/save.lua', 1],
-    [200, 'lua/shared/lock/grant.lua', 1],
-    [208, 'lua/shared/lock/readers.lua', 1],
-    [261, 'lua/shared/lock/called.lua', 1],
-    [277, 'lua/shared/lock/hand-over.lua', 1],
-    [313, 'lua/shared/lock/serve-shared.lua', 1],
-    [368, 'lua/lock/release-shared.lua', 31],
+    [87, 'lua/shared/line.lua', 1],
+    [123, 'lua/shared/lock/state.lua', 1],
+    [167, 'lua/shared/lock/save.lua', 1],
+    [201, 'lua/shared/lock/grant.lua', 1],
+    [209, 'lua/shared/lock/readers.lua', 1],
+    [262, 'lua/shared/lock/called.lua', 1],
+    [278, 'lua/shared/lock/hand-over.lua', 1],
+    [314, 'lua/shared/lock/serve-shared.lua', 1],
+    [369, 'lua/lock/release-shared.lua', 31],
   ],
   encode(args) {
     return [
@@ -3492,7 +3498,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'ed6000291d6c8a1b5181bf2fa66dde64af65a8f0',
+    sha1: '5ea1cc39c1ee27718a03e9650cf786689193daee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3613,6 +3619,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -3858,13 +3865,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [81, 'lua/shared/next-token.lua', 1],
     [86, 'lua/shared/tickets.lua', 1],
     [118, 'lua/shared/tell.lua', 1],
-    [142, 'lua/shared/line.lua', 1],
-    [178, 'lua/shared/lock/state.lua', 1],
-    [222, 'lua/shared/lock/save.lua', 1],
-    [256, 'lua/shared/lock/grant.lua', 1],
-    [264, 'lua/shared/lock/hand-over.lua', 1],
-    [300, 'lua/shared/lock/serve.lua', 1],
-    [327, 'lua/lock/release.lua', 43],
+    [143, 'lua/shared/line.lua', 1],
+    [179, 'lua/shared/lock/state.lua', 1],
+    [223, 'lua/shared/lock/save.lua', 1],
+    [257, 'lua/shared/lock/grant.lua', 1],
+    [265, 'lua/shared/lock/hand-over.lua', 1],
+    [301, 'lua/shared/lock/serve.lua', 1],
+    [328, 'lua/lock/release.lua', 43],
   ],
   encode(args) {
     return [
@@ -3914,7 +3921,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '141dfed450fde207323bc05df8e215658f6ed1a8',
+    sha1: '30098c2cd43a9b72c3334bd192c3ecc088441a32',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3976,6 +3983,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -4306,15 +4314,15 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [22, 'lua/shared/next-token.lua', 1],
     [27, 'lua/shared/tickets.lua', 1],
     [59, 'lua/shared/tell.lua', 1],
-    [83, 'lua/shared/line.lua', 1],
-    [119, 'lua/shared/lock/state.lua', 1],
-    [163, 'lua/shared/lock/save.lua', 1],
-    [197, 'lua/shared/lock/grant.lua', 1],
-    [205, 'lua/shared/lock/readers.lua', 1],
-    [258, 'lua/shared/lock/called.lua', 1],
-    [274, 'lua/shared/lock/hand-over.lua', 1],
-    [310, 'lua/shared/lock/serve-shared.lua', 1],
-    [365, 'lua/lock/serve.lua', 28],
+    [84, 'lua/shared/line.lua', 1],
+    [120, 'lua/shared/lock/state.lua', 1],
+    [164, 'lua/shared/lock/save.lua', 1],
+    [198, 'lua/shared/lock/grant.lua', 1],
+    [206, 'lua/shared/lock/readers.lua', 1],
+    [259, 'lua/shared/lock/called.lua', 1],
+    [275, 'lua/shared/lock/hand-over.lua', 1],
+    [311, 'lua/shared/lock/serve-shared.lua', 1],
+    [366, 'lua/lock/serve.lua', 28],
   ],
   encode(args) {
     return [

@@ -7,9 +7,10 @@ import { checkName, encodeName } from '../runtime/keys.ts'
 import { KeptLease, type Lease, type LeaseTerms, NestedLease, runUnder } from '../runtime/lease.ts'
 import { type Grant, standInLine } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { channelOf, toldOn } from '../runtime/told.ts'
 import { type Place, Unit } from '../runtime/unit.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
-import { type AcquireTerms, channelOf, ExclusiveSide, type LockSide, SharedSide, toldOn } from './attempts.ts'
+import { type AcquireTerms, ExclusiveSide, type LockSide, SharedSide } from './attempts.ts'
 import { inspectLock, type LockInspection } from './inspection.ts'
 
 export interface LockOptions {
