@@ -28,7 +28,12 @@ export class Runner {
   }
 
   /** Runs one operation. Rejects with a PeriluneError, at the latest when the deadline is over. */
-  run<A, R>(operation: Operation<A, R>, keys: readonly string[], args: A): Promise<R> {
+  run<A, R>(
+    operation: Operation<A, R>,
+    keys: readonly string[],
+    args: A,
+    trace?: { repeated: boolean },
+  ): Promise<R> {
     if (this.#closed) return Promise.reject(closed())
     const call: ScriptCall = {
       script: operation.script,
@@ -41,6 +46,7 @@ export class Runner {
         resolve,
         reject,
         settled: () => this.#open.delete(run),
+        repeated: () => trace !== undefined && (trace.repeated = true),
       })
       this.#open.add(run)
       run.attempt()
@@ -58,6 +64,8 @@ interface Settle<R> {
   resolve(answer: R): void
   reject(error: unknown): void
   settled(): void
+  /** It is sent again although it may have run. */
+  repeated(): void
 }
 
 class Run<A, R> {
@@ -89,6 +97,7 @@ class Run<A, R> {
 
   attempt(): void {
     this.#underWay = true
+    if (this.#maybe) this.#settle.repeated()
     this.#driver.run(this.#call).then(
       (reply) => this.#answered(reply),
       (error: unknown) => this.#failed(error),

@@ -6,6 +6,8 @@ import { Batcher } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
 import { unitPrefix } from './keys.ts'
 import { inTime } from './in-time.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
+import { Mailbox } from './mailbox.ts'
 import { Runner } from './runner.ts'
 import { Server } from './server.ts'
 import { Wakes } from './wake.ts'
@@ -15,6 +17,8 @@ export class Runtime {
   readonly runner: Runner
   readonly server: Server
   readonly wakes: Wakes
+  readonly mailbox: Mailbox
+  readonly keeper: LeaseKeeper = new LeaseKeeper()
   readonly callIds: CallIds = new CallIds()
   readonly #batchers = new Map<string, unknown>()
 
@@ -23,6 +27,7 @@ export class Runtime {
     this.runner = new Runner(driver, deadlineMs)
     this.server = new Server(driver)
     this.wakes = new Wakes(driver)
+    this.mailbox = new Mailbox(driver)
   }
 
   prefix(structure: string, name: string, unit?: string): string {
@@ -50,7 +55,8 @@ export class Runtime {
 
   async close(): Promise<void> {
     this.runner.close()
-    await this.wakes.close()
+    this.keeper.close()
+    await Promise.all([this.wakes.close(), this.mailbox.close()])
     await this.runner.driver.close()
   }
 }

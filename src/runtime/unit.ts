@@ -19,6 +19,12 @@ export interface Place {
   readonly since: string
 }
 
+/** What became of a call on its way. */
+export interface Trace {
+  /** True when it was sent again although it may have run: its answer may be that of the second time. */
+  repeated: boolean
+}
+
 export type RunInSlot = <A, R>(operation: Operation<A, R>, args: (id: CallId) => A) => Promise<R>
 
 export class Unit {
@@ -48,9 +54,21 @@ export class Unit {
   }
 
   /** Runs an operation that only reads, or that has the same effect when it runs twice. */
-  async run<A, R>(operation: Operation<A, R>, args: A): Promise<R> {
-    if (this.runtime.server.info === null) await this.#learn()
-    return this.runtime.runner.run(operation, this.#keysOf(operation), args)
+  async run<A, R>(operation: Operation<A, R>, args: A, trace?: Trace): Promise<R> {
+    if (this.runtime.server.info === null) await this.learn()
+    return this.runtime.runner.run(operation, this.keysOf(operation), args, trace)
+  }
+
+  /** Resolves once the server is known. Throws UnsupportedServerError or DriverError. */
+  async learn(): Promise<void> {
+    const { server, runner } = this.runtime
+    const info = server.info ?? (await askInTime(server, runner.deadlineMs))
+    checkVersion(info, this.place.since, this.place.structure)
+  }
+
+  /** Units with the same name can be served by one script call. */
+  get slotName(): string {
+    return this.runtime.server.info?.cluster ? this.prefix : ''
   }
 
   /** Runs an operation that must take effect once; its script remembers the call id. */
@@ -61,29 +79,24 @@ export class Unit {
   /** Runs operations one after the other in one slot: each replaces the one before it. */
   async inSlot<R>(work: (run: RunInSlot) => Promise<R>): Promise<R> {
     const { server, callIds, runner } = this.runtime
-    if (server.info === null) await this.#learn()
+    if (server.info === null) await this.learn()
     const slot = callIds.takeSlot(this.channel)
     try {
       return await work((operation, args) =>
-        runner.run(operation, this.#keysOf(operation), args(callIds.next(slot))),
+        runner.run(operation, this.keysOf(operation), args(callIds.next(slot))),
       )
     } finally {
       callIds.giveBack(this.channel, slot)
     }
   }
 
-  #keysOf(operation: AnyOperation): string[] {
+  /** The keys of an operation, in its order. */
+  keysOf(operation: AnyOperation): string[] {
     const known = this.#keys.get(operation)
     if (known !== undefined) return known
     const beside = this.place.beside ?? ''
     const keys = operation.parts.map((part) => `${this.prefix}:${beside}${part}`)
     this.#keys.set(operation, keys)
     return keys
-  }
-
-  async #learn(): Promise<void> {
-    const { server, runner } = this.runtime
-    const info = await askInTime(server, runner.deadlineMs)
-    checkVersion(info, this.place.since, this.place.structure)
   }
 }

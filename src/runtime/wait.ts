@@ -1,6 +1,7 @@
 // Tries until there is something, the time is over, or the caller aborts.
 
 import { type Duration, toMs } from './duration.ts'
+import { pause, within } from './in-time.ts'
 import type { Watch, Wakes } from './wake.ts'
 
 export interface Waiting {
@@ -77,20 +78,4 @@ async function tryWatch({ wakes, channel, signal }: WaitTerms, endsAt: number): 
     watching.then((watch) => watch.close()).catch(() => undefined)
     return null
   }
-}
-
-function within<Value>(promise: Promise<Value>, ms: number, signal?: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('too late')), ms)
-    const abort = (): void => reject(signal?.reason)
-    signal?.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-    })
-  })
-}
-
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return within(new Promise<void>((resolve) => setTimeout(resolve, ms)), ms + 1000, signal)
 }

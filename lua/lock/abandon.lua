@@ -1,0 +1,58 @@
+--[[
+Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back.
+Whoever is first in line afterwards is told.
+
+@returns abandoned  more:flag
+@cost    O(log waiting), and at most 500 removals of waiters that are gone
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
+local claim_ms = tonumber(ARGV[4]) -- integer: how long the next holder has to confirm
+local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
+local barging = ARGV[6] == '1' -- flag: whether it could go before those who wait
+local channel = ARGV[7] -- text: beginning of the channels of processes
+local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/tickets
+-- @include shared/lock/state
+-- @include shared/lock/grant
+-- @include shared/lock/serve
+
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+local ticket = {
+  id = id,
+  kind = barging and 'b' or 'x',
+  lease_ms = lease_ms,
+  listens = listens and 1 or 0,
+  units = 1,
+  holder = holder,
+}
+local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket)) == 1
+local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
+if gave then
+  lock.mode = '-'
+  lock.expires_at_ms = 0
+end
+lapse(lock, now_ms)
+local served
+if is_free(lock) and lock.last_ticket > 0 then
+  served = serve(lock, queue, '', claim_ms, now_us, how)
+elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
+  lock.last_ticket = 0
+end
+if left or gave or served then
+  save_freed_lock(state, lock, now_ms)
+end
+return { 'abandoned', served == 'more' and 1 or 0 }

@@ -1,0 +1,85 @@
+--[[
+Gives the lock to one holder, or puts the attempt in line.
+Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock
+is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed
+over to one who waited is granted for `claim_ms` at most; extending or releasing it confirms.
+
+@returns granted  token:integer expires_at_ms:integer now_ms:integer
+@returns held     retry_after_ms:integer
+@returns queued   position:integer recheck_ms:integer now_ms:integer
+@cost    O(log waiting), and at most 500 removals of waiters that are gone
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
+local claim_ms = tonumber(ARGV[4]) -- integer: how long others have to confirm what they get now
+local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when the lock is held
+local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
+local barging = ARGV[7] == '1' -- flag: whether it may go before those who wait
+local channel = ARGV[8] -- text: beginning of the channels of processes
+local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/tickets
+-- @include shared/lock/state
+-- @include shared/lock/grant
+-- @include shared/lock/serve
+
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+  return { 'granted', lock.token, lock.expires_at_ms, now_ms }
+end
+if lock.id == id and lock.mode == '-' then
+  return redis.error_reply('INVALID id: this attempt has given the lock back')
+end
+lapse(lock, now_ms)
+
+local how = { channel = channel, sharded = sharded, counted = counted }
+local ticket = {
+  id = id,
+  kind = barging and 'b' or 'x',
+  lease_ms = lease_ms,
+  listens = listens and 1 or 0,
+  units = 1,
+  holder = holder,
+}
+local mine = is_free(lock) and (lock.last_ticket == 0 or barging)
+local served
+if is_free(lock) and not mine then
+  served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
+  mine = served == 'own' or served == 'nobody'
+end
+if mine then
+  grant(lock, id, holder, lease_ms, now_us)
+  save_lock(state, lock, now_ms)
+  if lock.last_ticket > 0 then
+    redis.call('ZREM', queue, format_ticket(ticket))
+    if not call_first(queue, lease_ms, how) then
+      lock.last_ticket = 0
+      save_lock(state, lock, now_ms)
+    end
+  end
+  return { 'granted', lock.token, lock.expires_at_ms, now_ms }
+end
+local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
+if waits then
+  local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
+  if newest ~= lock.last_ticket or served then
+    lock.last_ticket = newest
+    save_lock(state, lock, now_ms)
+  end
+  return { 'queued', place, place == 0 and recheck_ms or 0, now_ms }
+end
+if served then
+  save_lock(state, lock, now_ms)
+end
+return { 'held', recheck_ms }

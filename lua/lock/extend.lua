@@ -1,0 +1,33 @@
+--[[
+Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its
+`expires_at_ms` is 0.
+
+@returns extended  now_ms:integer leases:[expires_at_ms:integer]
+@cost    O(leases)
+]]
+local states, states_at = KEYS, 1 -- repeated string: states of the locks
+local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
+
+-- @include shared/clock
+-- @include shared/lock/state
+
+local now_ms = math.floor(clock_us() / 1000)
+local locks = {}
+for at = states_at, #states, 1 do
+  locks[at] = open_lock(states[at])
+  if locks[at].layout ~= LOCK_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. locks[at].layout)
+  end
+end
+local ends = {}
+for at = leases_at, #leases, 2 do
+  local place = (at - leases_at) / 2 + 1
+  local lock = locks[place]
+  ends[place] = 0
+  if lock.mode == 'x' and lock.token == tonumber(leases[at]) and is_held(lock, now_ms) then
+    lock.expires_at_ms = now_ms + leases[at + 1]
+    ends[place] = lock.expires_at_ms
+    save_freed_lock(states[place], lock, now_ms)
+  end
+end
+return { 'extended', now_ms, ends }

@@ -1,0 +1,48 @@
+--[[
+Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after
+that the token is unknown, and the answer is `lost`. `more`: the lock is free, and dead waiters are left
+over; call `serve`.
+
+@returns released  more:flag
+@returns lost
+@cost    O(log waiting), and at most 500 removals of waiters that are gone
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local token = tonumber(ARGV[1]) -- integer: proves the lease
+local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
+local channel = ARGV[3] -- text: beginning of the channels of processes
+local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/tickets
+-- @include shared/lock/state
+-- @include shared/lock/grant
+-- @include shared/lock/serve
+
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+if lock.token ~= token or lock.mode == 's' then
+  return { 'lost' }
+end
+if lock.mode == '-' then
+  return { 'released', lock.last_ticket > 0 and 1 or 0 }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if not is_held(lock, now_ms) then
+  return { 'lost' }
+end
+lock.mode = '-'
+lock.expires_at_ms = 0
+local served
+if lock.last_ticket > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  served = serve(lock, queue, '', claim_ms, now_us, how)
+end
+save_freed_lock(state, lock, now_ms)
+return { 'released', served == 'more' and 1 or 0 }

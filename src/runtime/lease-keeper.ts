@@ -1,0 +1,131 @@
+// Extends the leases of this process: one timer for all of them, and one script call for all that share a
+// slot. A lease is extended when a third of it has passed, so two more attempts fit before it ends.
+
+/** How the leases of one structure are extended. */
+export interface LeaseKind {
+  /** When each of the leases ends now by the server's clock; 0: it is lost. All of them share a slot. */
+  extend(leases: readonly ExtendedLease[]): Promise<{ nowMs: number; endsAtMs: readonly number[] }>
+}
+
+export interface ExtendedLease {
+  /** What the keys of its unit begin with. */
+  readonly prefix: string
+  readonly token: number
+  readonly leaseMs: number
+}
+
+/** A lease, as the keeper sees it. Instants are of `performance.now()`. */
+export interface Kept {
+  readonly kind: LeaseKind
+  readonly prefix: string
+  /** Leases with the same name can be extended in one call. */
+  readonly slotName: string
+  readonly token: number
+  /** When there is something to do. */
+  readonly dueAt: number
+  /** From when on it may be extended along with others. */
+  readonly mayExtendAt: number
+  /** How long to extend it now. */
+  readonly wantedMs: number
+  /** An extension is under way. */
+  putOff(): void
+  /** Until when the lease was extended, by the server's clock and by ours; 0: it is lost. */
+  noteExtended(expiresAtMs: number, endsAt: number): void
+  /** Ends the lease when its time is over. */
+  expireIfOver(): void
+}
+
+const MOST_A_CALL = 500
+
+export class LeaseKeeper {
+  readonly #leases = new Set<Kept>()
+  #timer: NodeJS.Timeout | null = null
+  #timerAt = Infinity
+
+  keep(lease: Kept): void {
+    this.#leases.add(lease)
+    this.#plan(lease.dueAt)
+  }
+
+  drop(lease: Kept): void {
+    this.#leases.delete(lease)
+  }
+
+  /** Rejects when the server does not answer; a lease that it does not know any more is lost. */
+  extendNow(lease: Kept, leaseMs: number): Promise<void> {
+    return extendAll(lease.kind, [lease], () => leaseMs)
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#leases.clear()
+  }
+
+  #plan(at: number): void {
+    if (at >= this.#timerAt) return
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timerAt = at
+    // A lease must not keep a process alive that has nothing else to do.
+    this.#timer = setTimeout(() => this.#tend(), Math.max(0, at - performance.now())).unref()
+  }
+
+  #tend(): void {
+    this.#timer = null
+    this.#timerAt = Infinity
+    for (const lease of this.#leases) lease.expireIfOver()
+    for (const group of this.#dueGroups()) this.#extendGroup(group)
+    for (const lease of this.#leases) this.#plan(lease.dueAt)
+  }
+
+  /** What may go in one call: one structure, one slot. */
+  #dueGroups(): Kept[][] {
+    const now = performance.now()
+    const groups = new Map<LeaseKind, Map<string, Kept[]>>()
+    for (const lease of this.#leases) {
+      if (lease.mayExtendAt > now) continue
+      const slots = groups.get(lease.kind) ?? new Map<string, Kept[]>()
+      groups.set(lease.kind, slots)
+      const group = slots.get(lease.slotName) ?? []
+      slots.set(lease.slotName, group)
+      group.push(lease)
+    }
+    return [...groups.values()].flatMap((slots) => [...slots.values()].flatMap(inChunks))
+  }
+
+  #extendGroup(group: Kept[]): void {
+    for (const lease of group) lease.putOff()
+    const [{ kind }] = group as [Kept]
+    // Those that could not be extended are tried again until they end, which their signals tell.
+    extendAll(kind, group, (lease) => lease.wantedMs)
+      .catch(() => undefined)
+      .finally(() => {
+        for (const lease of group) if (this.#leases.has(lease)) this.#plan(lease.dueAt)
+      })
+  }
+}
+
+async function extendAll(
+  kind: LeaseKind,
+  leases: readonly Kept[],
+  leaseMsOf: (lease: Kept) => number,
+): Promise<void> {
+  const asked = leases.map((lease) => ({
+    prefix: lease.prefix,
+    token: lease.token,
+    leaseMs: leaseMsOf(lease),
+  }))
+  const askedAt = performance.now()
+  const { nowMs, endsAtMs } = await kind.extend(asked)
+  for (const [at, lease] of leases.entries()) {
+    const expiresAtMs = endsAtMs[at] ?? 0
+    lease.noteExtended(expiresAtMs, askedAt + (expiresAtMs - nowMs) - 1)
+  }
+}
+
+function inChunks(leases: Kept[]): Kept[][] {
+  const chunks: Kept[][] = []
+  for (let from = 0; from < leases.length; from += MOST_A_CALL)
+    chunks.push(leases.slice(from, from + MOST_A_CALL))
+  return chunks
+}

@@ -1,0 +1,173 @@
+// What is told to this process alone: that something it waited for has been granted, or that it is its turn
+// to look. A message is lines of words, `<word> <id> <number> …`; an id begins with the name of the process,
+// `<process>.<number>`, and the process listens on `<beginning>:<process>`. One subscription serves all who
+// wait, however many they are.
+
+import { randomBytes } from 'node:crypto'
+import type { Driver, Subscription } from '../driver.ts'
+
+// A channel is kept for a while after the last who waited on it.
+const LINGER_MS = 5000
+
+export interface Letter {
+  readonly word: string
+  readonly numbers: readonly number[]
+  /** `performance.now()` when it came. */
+  readonly receivedAt: number
+}
+
+export class Mailbox {
+  readonly #driver: Driver
+  readonly #process = randomBytes(9).toString('base64url')
+  readonly #boxes = new Map<string, Box>()
+  #last = 0
+
+  constructor(driver: Driver) {
+    this.#driver = driver
+  }
+
+  /** A name for one attempt; never used twice. */
+  newId(): string {
+    this.#last += 1
+    return `${this.#process}.${this.#last}`
+  }
+
+  /**
+   * Listens for letters to `id` on the channel that begins so; resolves when the server has confirmed.
+   * `close` the post when done. Rejects as the driver does.
+   */
+  async expect(beginning: string, id: string): Promise<Post> {
+    const box = this.#box(beginning)
+    const post = new Post(() => box.leave(id))
+    await box.enter(id, post)
+    return post
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#boxes.values()].map((box) => box.close()))
+  }
+
+  #box(beginning: string): Box {
+    const known = this.#boxes.get(beginning)
+    if (known !== undefined) return known
+    const box = new Box(this.#driver, `${beginning}:${this.#process}`, () => {
+      if (this.#boxes.get(beginning) === box) this.#boxes.delete(beginning)
+    })
+    this.#boxes.set(beginning, box)
+    return box
+  }
+}
+
+/** Letters to one attempt. */
+export class Post {
+  readonly #leave: () => void
+  readonly #letters: Letter[] = []
+  #missed = false
+  #wake: (() => void) | null = null
+
+  constructor(leave: () => void) {
+    this.#leave = leave
+  }
+
+  deliver(letter: Letter): void {
+    this.#letters.push(letter)
+    this.#wake?.()
+  }
+
+  /** Letters may have been missed. */
+  interrupt(): void {
+    this.#missed = true
+    this.#wake?.()
+  }
+
+  /**
+   * The next letter, null after `ms`, or 'missed' when letters may have been. Rejects with the signal's
+   * reason.
+   */
+  async next(ms: number, signal?: AbortSignal): Promise<Letter | 'missed' | null> {
+    signal?.throwIfAborted()
+    if (this.#letters.length === 0 && !this.#missed) await this.#asleep(ms, signal)
+    signal?.throwIfAborted()
+    const letter = this.#letters.shift()
+    if (letter !== undefined || !this.#missed) return letter ?? null
+    this.#missed = false
+    return 'missed'
+  }
+
+  close(): void {
+    this.#leave()
+  }
+
+  #asleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const up = (): void => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', up)
+        this.#wake = null
+        resolve()
+      }
+      const timer = setTimeout(up, ms)
+      this.#wake = up
+      signal?.addEventListener('abort', up)
+    })
+  }
+}
+
+class Box {
+  readonly #subscription: Promise<Subscription>
+  readonly #posts = new Map<string, Post>()
+  readonly #forget: () => void
+  #linger: NodeJS.Timeout | null = null
+
+  constructor(driver: Driver, channel: string, forget: () => void) {
+    this.#forget = forget
+    this.#subscription = driver.subscribe(channel, {
+      onMessage: (message) => this.#sort(message),
+      onGap: () => this.#interruptAll(),
+    })
+    // Whoever waits sees the failure; the next one tries again.
+    this.#subscription.catch(forget)
+  }
+
+  async enter(id: string, post: Post): Promise<void> {
+    if (this.#linger !== null) clearTimeout(this.#linger)
+    this.#linger = null
+    this.#posts.set(id, post)
+    try {
+      await this.#subscription
+    } catch (error) {
+      this.#posts.delete(id)
+      throw error
+    }
+  }
+
+  leave(id: string): void {
+    if (!this.#posts.delete(id) || this.#posts.size > 0) return
+    this.#linger = setTimeout(() => void this.#unsubscribe(), LINGER_MS)
+    this.#linger.unref()
+  }
+
+  async close(): Promise<void> {
+    if (this.#linger !== null) clearTimeout(this.#linger)
+    this.#interruptAll()
+    await this.#unsubscribe()
+  }
+
+  #sort(message: string): void {
+    const receivedAt = performance.now()
+    for (const line of message.split('\n')) {
+      const [word = '', id = '', ...numbers] = line.split(' ')
+      this.#posts.get(id)?.deliver({ word, numbers: numbers.map(Number), receivedAt })
+    }
+  }
+
+  #interruptAll(): void {
+    for (const post of this.#posts.values()) post.interrupt()
+  }
+
+  async #unsubscribe(): Promise<void> {
+    this.#forget()
+    // A subscription that cannot be ended is gone with its connection.
+    await this.#subscription.then((subscription) => subscription.close()).catch(() => undefined)
+  }
+}
