@@ -5,6 +5,11 @@ const config: UserConfig = defineConfig({
   entry: {
     index: 'src/index.ts',
     feed: 'src/feed/feed.ts',
+    once: 'src/once/once.ts',
+    middleware: 'src/middleware/middleware.ts',
+    fastify: 'src/middleware/fastify.ts',
+    express: 'src/middleware/express.ts',
+    hono: 'src/middleware/hono.ts',
     ioredis: 'src/drivers/ioredis.ts',
     'node-redis': 'src/drivers/node-redis.ts',
     testing: 'src/testing/index.ts',

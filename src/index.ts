@@ -6,6 +6,8 @@ import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
+import * as onceOperations from './generated/once.ts'
+import { Once, type OnceOptions } from './once/once.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
@@ -37,6 +39,11 @@ export class Perilune implements AsyncDisposable {
     options: PartitionedFeedOptions<Body> = {},
   ): PartitionedFeed<Body> {
     return new PartitionedFeed(this.#runtime, name, options)
+  }
+
+  /** Idempotency keys: the work of a key is done once, and everybody gets its result. */
+  once<Result = unknown>(name: string, options: OnceOptions<Result> = {}): Once<Result> {
+    return new Once(this.#runtime, name, options)
   }
 
   /** An ordered list of names, each with a small document. */
@@ -71,7 +78,7 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, catalogOperations].flatMap((operations) =>
+  return [feedOperations, onceOperations, catalogOperations].flatMap((operations) =>
     Object.values(operations).map(({ script }) => script),
   )
 }
@@ -99,6 +106,21 @@ export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 export type { Page, ReadOptions } from './feed/reading.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
+export {
+  Attempt,
+  type BeginOptions,
+  type Begun,
+  type Completed,
+  type Extended as AttemptExtended,
+  fingerprintOf,
+  type Found,
+  Once,
+  type OnceInspection,
+  type OnceOptions,
+  type RunOptions,
+  type Task,
+  type TaskContext,
+} from './once/once.ts'
 export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'
 export type { Duration } from './runtime/duration.ts'
 export {

@@ -24,7 +24,7 @@ export class Attempt<Result> implements AsyncDisposable {
     this.key = key
     this.#source = source
     this.#end = () => releaseAttempt(source, key, grant.token)
-    this.#lease = new Lease(grant, this.#terms(), source.runtime.leases)
+    this.#lease = new Lease(grant, this.#terms(), source.runtime.keeper)
   }
 
   /** Greater than that of every earlier attempt at the key: hand it to what you change. */

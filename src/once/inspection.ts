@@ -27,10 +27,7 @@ export interface OnceInspection {
   readonly codec: string | null
 }
 
-export async function findResult<Result>(
-  source: Source<Result>,
-  key: string,
-): Promise<Found<Result> | null> {
+export async function findResult<Result>(source: Source<Result>, key: string): Promise<Found<Result> | null> {
   const answer = await unitOf(source, key).run(find, { codec: source.codec.name })
   if (answer.status === 'absent') return null
   const { token, keptUntilMs } = answer

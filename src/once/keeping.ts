@@ -36,8 +36,9 @@ export async function extendAttempt<Result>(
   token: number,
   leaseMs: number,
 ): Promise<Extended> {
-  const { prefix } = unitOf(source, key)
-  const { endsAtMs } = await kind(source.runtime).extend([{ prefix, token, leaseMs }])
+  const unit = unitOf(source, key)
+  await unit.learn()
+  const { endsAtMs } = await kind(source.runtime).extend([{ prefix: unit.prefix, token, leaseMs }])
   const expiresAtMs = endsAtMs[0] ?? 0
   if (expiresAtMs === 0) throw lost(source, key, token)
   return { expiresAtMs }
