@@ -159,7 +159,7 @@ test('inspect and clear tell what is known of a key', async () => {
 })
 
 test('a task without a result, and results that JSON cannot hold', async () => {
-  const { once } = await setup<unknown>()
+  const { once } = await setup()
 
   expect(await once.run('a', () => undefined)).toBeUndefined()
   expect(await once.find('a')).toMatchObject({ result: undefined })
