@@ -12,6 +12,7 @@ const config: UserConfig = defineConfig({
     hono: 'src/middleware/hono.ts',
     ioredis: 'src/drivers/ioredis.ts',
     'node-redis': 'src/drivers/node-redis.ts',
+    'rate-limit': 'src/rate-limit/rate-limit.ts',
     testing: 'src/testing/index.ts',
   },
   format: ['esm', 'cjs'],

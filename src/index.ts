@@ -8,6 +8,9 @@ import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as onceOperations from './generated/once.ts'
 import { Once, type OnceOptions } from './once/once.ts'
+import * as rateLimitOperations from './generated/rate-limit.ts'
+import type { Allowed, Denied } from './rate-limit/decision.ts'
+import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
@@ -46,6 +49,14 @@ export class Perilune implements AsyncDisposable {
     return new Once(this.#runtime, name, options)
   }
 
+  /** How much each subject may take; without `onOutage` a decision is always the store's own. */
+  rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
+  /** How much each subject may take, and what happens while the store cannot decide. */
+  rateLimit(name: string, options: RateLimitOptions): RateLimit
+  rateLimit(name: string, options: RateLimitOptions): RateLimit {
+    return new RateLimit(this.#runtime, name, options)
+  }
+
   /** An ordered list of names, each with a small document. */
   catalog<Document = unknown>(name: string): Catalog<Document> {
     return new Catalog(this.#runtime, name)
@@ -78,7 +89,7 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, onceOperations, catalogOperations].flatMap((operations) =>
+  return [feedOperations, onceOperations, catalogOperations, rateLimitOperations].flatMap((operations) =>
     Object.values(operations).map(({ script }) => script),
   )
 }
@@ -121,6 +132,34 @@ export {
   type Task,
   type TaskContext,
 } from './once/once.ts'
+export type {
+  Allowed,
+  Decision,
+  Denied,
+  LimitState,
+  Outage,
+  SubjectInspection,
+} from './rate-limit/decision.ts'
+export {
+  rateLimitHeaders,
+  type RateLimitHeaderOptions,
+  type RateLimitHeaders,
+} from './rate-limit/headers.ts'
+export type {
+  Algorithm,
+  ConcurrencyLimit,
+  GcraLimit,
+  Limit,
+  SlidingWindowLimit,
+} from './rate-limit/limits.ts'
+export type { OnOutage } from './rate-limit/outage.ts'
+export {
+  type OutageOptions,
+  RateLimit,
+  type RateLimitOptions,
+  type RefundOptions,
+  type TakeOptions,
+} from './rate-limit/rate-limit.ts'
 export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'
 export type { Duration } from './runtime/duration.ts'
 export {
