@@ -11,6 +11,11 @@ import { Once, type OnceOptions } from './once/once.ts'
 import * as rateLimitOperations from './generated/rate-limit.ts'
 import type { Allowed, Denied } from './rate-limit/decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
+import * as lockOperations from './generated/lock.ts'
+import { Election } from './lock/election.ts'
+import { Fenced, type FencedOptions } from './lock/fenced.ts'
+import { LockSet } from './lock/lock-set.ts'
+import { Lock, type LockOptions } from './lock/lock.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
@@ -57,6 +62,26 @@ export class Perilune implements AsyncDisposable {
     return new RateLimit(this.#runtime, name, options)
   }
 
+  /** At most one holder at a time, for a limited time. */
+  lock(name: string, options: LockOptions = {}): Lock {
+    return new Lock(this.#runtime, name, options)
+  }
+
+  /** Several locks at once, all or none. */
+  locks(names: readonly string[], options: LockOptions = {}): LockSet {
+    return new LockSet(this.#runtime, names, options)
+  }
+
+  /** One leader among all processes that campaign under a name. */
+  election(name: string, options: Omit<LockOptions, 'order'> = {}): Election {
+    return new Election(this.#runtime, name, options)
+  }
+
+  /** A value that only the newest holder of a lock can write. */
+  fenced<Value = unknown>(name: string, options: FencedOptions<Value> = {}): Fenced<Value> {
+    return new Fenced(this.#runtime, name, options)
+  }
+
   /** An ordered list of names, each with a small document. */
   catalog<Document = unknown>(name: string): Catalog<Document> {
     return new Catalog(this.#runtime, name)
@@ -89,8 +114,8 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, onceOperations, catalogOperations, rateLimitOperations].flatMap((operations) =>
-    Object.values(operations).map(({ script }) => script),
+  return [feedOperations, onceOperations, catalogOperations, rateLimitOperations, lockOperations].flatMap(
+    (operations) => Object.values(operations).map(({ script }) => script),
   )
 }
 
@@ -160,6 +185,11 @@ export {
   type RefundOptions,
   type TakeOptions,
 } from './rate-limit/rate-limit.ts'
+export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
+export { Fenced, type FencedOptions } from './lock/fenced.ts'
+export { LockSet, type SetLease } from './lock/lock-set.ts'
+export type { LockInspection } from './lock/inspection.ts'
+export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
 export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'
 export type { Duration } from './runtime/duration.ts'
 export {
@@ -172,4 +202,5 @@ export {
   UnsupportedServerError,
   WaitTimeoutError,
 } from './runtime/errors.ts'
+export type { Lease } from './runtime/lease.ts'
 export type { Waiting } from './runtime/wait.ts'

@@ -20,8 +20,12 @@ local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/clock
 -- @include shared/next-token
 -- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
 -- @include shared/lock/state
+-- @include shared/lock/save
 -- @include shared/lock/grant
+-- @include shared/lock/hand-over
 -- @include shared/lock/serve
 
 local lock = open_lock(state)

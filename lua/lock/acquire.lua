@@ -25,8 +25,12 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who hear te
 -- @include shared/clock
 -- @include shared/next-token
 -- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
 -- @include shared/lock/state
+-- @include shared/lock/save
 -- @include shared/lock/grant
+-- @include shared/lock/hand-over
 -- @include shared/lock/serve
 
 local lock = open_lock(state)
@@ -57,6 +61,9 @@ local served
 if is_free(lock) and not mine then
   served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
+  if served == 'more' then
+    tell_process(first_ticket(queue), 'come ' .. first_ticket(queue).id, how)
+  end
 end
 if mine then
   grant(lock, id, holder, lease_ms, now_us)
@@ -77,7 +84,10 @@ if waits then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
   end
-  return { 'queued', place, place == 0 and recheck_ms or 0, now_ms }
+  if barging then
+    recheck_ms = math.min(recheck_ms, 2000)
+  end
+  return { 'queued', place, (place == 0 or barging) and recheck_ms or 0, now_ms }
 end
 if served then
   save_lock(state, lock, now_ms)

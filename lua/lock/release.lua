@@ -1,7 +1,7 @@
 --[[
 Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after
-that the token is unknown, and the answer is `lost`. `more`: the lock is free, and dead waiters are left
-over; call `serve`.
+that the token is unknown, and the answer is `lost`. `more`: the lock is free and somebody waits; call
+`serve`.
 
 @returns released  more:flag
 @returns lost
@@ -18,8 +18,12 @@ local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/clock
 -- @include shared/next-token
 -- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
 -- @include shared/lock/state
+-- @include shared/lock/save
 -- @include shared/lock/grant
+-- @include shared/lock/hand-over
 -- @include shared/lock/serve
 
 local lock = open_lock(state)

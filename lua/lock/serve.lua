@@ -1,11 +1,13 @@
 --[[
-Hands a lock that is free to the first in line who is alive.
+Hands a lock that is free, or shared, to those who are first in line and alive.
 
 @returns served  more:flag
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
 ]]
 local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
+local readers = KEYS[3] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local claim_ms = tonumber(ARGV[1]) -- integer: how long the next holder has to confirm
 local channel = ARGV[2] -- text: beginning of the channels of processes
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
@@ -14,9 +16,14 @@ local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/clock
 -- @include shared/next-token
 -- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
 -- @include shared/lock/state
+-- @include shared/lock/save
 -- @include shared/lock/grant
--- @include shared/lock/serve
+-- @include shared/lock/readers
+-- @include shared/lock/hand-over
+-- @include shared/lock/serve-shared
 
 local lock = open_lock(state)
 if lock.layout ~= LOCK_LAYOUT then
@@ -24,11 +31,12 @@ if lock.layout ~= LOCK_LAYOUT then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+count_readers(lock, readers, reader_ids, now_ms)
 lapse(lock, now_ms)
-if not is_free(lock) or lock.last_ticket == 0 then
+if lock.mode == 'x' or lock.last_ticket == 0 then
   return { 'served', 0 }
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local served = serve(lock, queue, '', claim_ms, now_us, how)
+local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
-return { 'served', served == 'more' and 1 or 0 }
+return { 'served', served == 'more' and is_free(lock) and 1 or 0 }

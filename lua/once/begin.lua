@@ -20,6 +20,7 @@ local keep_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered
 
 -- @include shared/exact
 -- @include shared/clock
+-- @include shared/next-token
 -- @include shared/once/state
 -- @include shared/once/keep
 
@@ -49,7 +50,7 @@ elseif known.attempt == id and known.lease_ends_ms == 0 then
   -- Bytes that arrive late, of a call that has settled: they must not block the key.
   return { 'lost', known.token }
 end
-local token = math.max(known.token + 1, now_us)
+local token = next_token(known.token, now_us)
 local lease_ends_ms = now_ms + lease_ms
 local kept_until_ms = lease_ends_ms + keep_ms
 redis.call(

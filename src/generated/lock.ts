@@ -4,9 +4,9 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import type { Operation } from '../runtime/operation.ts'
-import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
-export interface AbandonArguments {
+export interface AbandonSharedArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
   /** what people call its holder */
@@ -17,8 +17,6 @@ export interface AbandonArguments {
   readonly claimMs: number
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** whether it could go before those who wait */
-  readonly barging: boolean
   /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
@@ -27,39 +25,40 @@ export interface AbandonArguments {
   readonly counted: boolean
 }
 
-export type AbandonAnswer =
+export type AbandonSharedAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 
 /**
- * Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back. Whoever is first in line afterwards is told.
+ * Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back. Whoever is first in line afterwards is told.
  *
- * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
+ * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
-export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
+export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
-    name: 'lock/abandon',
-    sha1: '26e9c9e255816be33ffd289864e26d366dcedc3b',
+    name: 'lock/abandon-shared',
+    sha1: 'bc2e4ee12fd0faff3cbe60eb68aed6a8211e3ce6',
     reads: false,
     bytes: false,
     source: `--[[
-Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back.
+Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back.
 Whoever is first in line afterwards is told.
 
 @returns abandoned  more:flag
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
 ]]
 local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
+local readers = KEYS[3] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
 local claim_ms = tonumber(ARGV[4]) -- integer: how long the next holder has to confirm
 local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
-local barging = ARGV[6] == '1' -- flag: whether it could go before those who wait
-local channel = ARGV[7] -- text: beginning of the channels of processes
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local channel = ARGV[6] -- text: beginning of the channels of processes
+local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -79,9 +78,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-local QUEUE_KEPT_MS = 7200000
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
 
 local function format_ticket(ticket)
   return string.format(
@@ -102,11 +98,12 @@ local function parse_ticket(text)
     id = id,
     kind = kind,
     lease_ms = tonumber(lease_ms),
-    listens = listens == '1',
+    listens = tonumber(listens),
     units = tonumber(units),
     holder = holder,
   }
 end
+-- Telling the processes of tickets; see shared/tickets.
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -118,7 +115,7 @@ end
 
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
-  if not ticket.listens then
+  if ticket.listens == 0 then
     return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
@@ -130,6 +127,10 @@ local function tell_process(ticket, message, how)
   end
   return heard > 0 or not how.counted
 end
+-- The line of tickets; see shared/tickets.
+local QUEUE_KEPT_MS = 7200000
+-- Dead tickets passed over by one call.
+local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -169,10 +170,6 @@ end
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
 
 -- A lock of an unknown layout has nothing but \`layout\`.
 local function open_lock(state)
@@ -204,6 +201,27 @@ local function open_lock(state)
   }
 end
 
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
 local function lock_text(lock)
   return string.format(
     '%s %s %.0f %.0f %d %s %s',
@@ -231,6 +249,404 @@ local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
   redis.call('SET', state, lock_text(lock), 'KEEPTTL')
 end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, lease_ms, now_us)
+  lock.mode = 'x'
+  lock.token = next_token(lock.token, now_us)
+  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.id = id
+  lock.holder = holder
+end
+-- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
+-- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
+local READERS_KEPT_MS = 600000
+
+-- The token that this attempt has got, and when it ends, if it is live.
+local function reading_of(readers, reader_ids, id, now_ms)
+  local token = redis.call('HGET', reader_ids, 'i' .. id)
+  local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
+  if expires_at_ms and expires_at_ms > now_ms then
+    return tonumber(token), expires_at_ms
+  end
+  return nil
+end
+
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  redis.call('HDEL', reader_ids, token, 'i' .. id)
+end
+
+-- Removes leases that have ended, and notes in the lock what is left.
+local function count_readers(lock, readers, reader_ids, now_ms)
+  if lock.mode ~= 's' then
+    return
+  end
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+    forget_reader(readers, reader_ids, token)
+  end
+  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  lock.expires_at_ms = tonumber(last[2] or 0)
+  if not last[1] then
+    lock.mode = 'l'
+  end
+end
+
+local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local expires_at_ms = now_ms + lease_ms
+  lock.token = next_token(lock.token, now_us)
+  lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
+  lock.mode = 's'
+  lock.id = ''
+  lock.holder = ''
+  local token = string.format('%.0f', lock.token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  return expires_at_ms
+end
+-- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- it. Answers false, and has only removed the ticket, when the process is gone.
+local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
+  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local now_ms = math.floor(now_us / 1000)
+  local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local next_ticket = behind and parse_ticket(behind)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together then
+    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+  end
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, message, how) then
+    return false
+  end
+  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
+  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- Readers who stand one behind the other are let in together.
+local MOST_LET_IN = 100
+
+-- Lets a waiting reader in, for the time in which its process has to confirm. Answers false when the
+-- process is gone.
+local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local token = next_token(lock.token, now_us)
+  redis.call('ZREM', queue, ticket.text)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not tell_process(ticket, message, how) then
+    return false
+  end
+  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  return true
+end
+
+-- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
+-- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
+-- it stopped among dead tickets, 'nobody' when the line is empty.
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local let = 0
+  for _ = 1, MOST_SKIPPED do
+    local pair = redis.call('ZRANGE', queue, 0, 1)
+    if not pair[1] then
+      lock.last_ticket = 0
+      return 'nobody'
+    end
+    local ticket = parse_ticket(pair[1])
+    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+    if ticket.text == own and fits then
+      return 'own'
+    elseif not fits then
+      call_first(queue, lock.expires_at_ms - now_ms, how)
+      return 'served'
+    elseif let == MOST_LET_IN then
+      tell_process(ticket, 'come ' .. ticket.id, how)
+      return 'served'
+    elseif ticket.kind == 's' then
+      local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      let = came and let + 1 or let
+    elseif ticket.kind == 'b' then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
+    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      return 'served'
+    end
+  end
+  return 'more'
+end
+
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+local ticket =
+  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+redis.call('ZREM', queue, format_ticket(ticket))
+local token = redis.call('HGET', reader_ids, 'i' .. id)
+if token then
+  forget_reader(readers, reader_ids, token)
+end
+count_readers(lock, readers, reader_ids, now_ms)
+lapse(lock, now_ms)
+local served
+if lock.last_ticket > 0 and lock.mode ~= 'x' then
+  served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
+  lock.last_ticket = 0
+end
+save_freed_lock(state, lock, now_ms)
+return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
+`,
+  },
+  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  lines: [
+    [1, 'lua/lock/abandon-shared.lua', 1],
+    [21, 'lua/shared/clock.lua', 1],
+    [27, 'lua/shared/next-token.lua', 1],
+    [32, 'lua/shared/tickets.lua', 1],
+    [64, 'lua/shared/tell.lua', 1],
+    [88, 'lua/shared/line.lua', 1],
+    [124, 'lua/shared/lock/state.lua', 1],
+    [176, 'lua/shared/lock/save.lua', 1],
+    [210, 'lua/shared/lock/grant.lua', 1],
+    [218, 'lua/shared/lock/readers.lua', 1],
+    [268, 'lua/shared/lock/hand-over.lua', 1],
+    [290, 'lua/shared/lock/serve-shared.lua', 1],
+    [344, 'lua/lock/abandon-shared.lua', 32],
+  ],
+  encode(args) {
+    return [
+      args.id,
+      args.holder,
+      args.leaseMs,
+      args.claimMs,
+      args.listens ? 1 : 0,
+      args.channel,
+      args.sharded ? 1 : 0,
+      args.counted ? 1 : 0,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'abandoned':
+        return {
+          status: 'abandoned',
+          more: asFlag(parts[1]),
+        }
+      default:
+        return unexpected('the answer abandoned', parts[0])
+    }
+  },
+}
+
+export interface AbandonArguments {
+  /** the attempt, '<process>.<number>' */
+  readonly id: string
+  /** what people call its holder */
+  readonly holder: string
+  /** how long it was to be granted */
+  readonly leaseMs: number
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
+  /** whether its process listens on its channel */
+  readonly listens: boolean
+  /** whether it could go before those who wait */
+  readonly barging: boolean
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+}
+
+export type AbandonAnswer =
+  | { readonly status: 'abandoned'; readonly more: boolean }
+
+
+/**
+ * Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back. Whoever is first in line afterwards is told.
+ *
+ * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
+ */
+export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
+  script: {
+    name: 'lock/abandon',
+    sha1: '6bd4e0140e1a07aef545f7a22e0aab69d101630d',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back.
+Whoever is first in line afterwards is told.
+
+@returns abandoned  more:flag
+@cost    O(log waiting), and at most 500 removals of waiters that are gone
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
+local claim_ms = tonumber(ARGV[4]) -- integer: how long the next holder has to confirm
+local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
+local barging = ARGV[6] == '1' -- flag: whether it could go before those who wait
+local channel = ARGV[7] -- text: beginning of the channels of processes
+local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- Those who wait, first come first served: a sorted set of tickets by number.
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
+--   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
+-- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
+-- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+
+local function format_ticket(ticket)
+  return string.format(
+    '%s %s %d %d %d %s',
+    ticket.id,
+    ticket.kind,
+    ticket.lease_ms,
+    ticket.listens,
+    ticket.units,
+    ticket.holder
+  )
+end
+
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+-- Telling the processes of tickets; see shared/tickets.
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return string.format('first %s %.0f', ticket.id, recheck_ms)
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- The line of tickets; see shared/tickets.
+local QUEUE_KEPT_MS = 7200000
+-- Dead tickets passed over by one call.
+local MOST_SKIPPED = 500
+
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  return text and parse_ticket(text) or nil
+end
+
+-- Tells the first in line that it is. Answers false when nobody waits any more.
+local function call_first(queue, recheck_ms, how)
+  for _ = 1, MOST_SKIPPED do
+    local ticket = first_ticket(queue)
+    if not ticket then
+      return false
+    end
+    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return true
+    end
+    redis.call('ZREM', queue, ticket.text)
+  end
+  return true
+end
+
+-- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- ticket, and how many stand before this one.
+local function stand_in_line(queue, ticket, last_ticket)
+  local text = format_ticket(ticket)
+  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
+    return last_ticket + 1, redis.call('ZCARD', queue) - 1
+  end
+  return last_ticket, redis.call('ZRANK', queue, text)
+end
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+--   mode           x: one holder; s: shared; -: given back; l: the lease ran out
+--   token          the newest one granted; it outlives its lease, so that tokens rise
+--   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
+--   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   id, holder     of the attempt that holds it alone, or held it
+local LOCK_LAYOUT = '1'
+
+-- A lock of an unknown layout has nothing but \`layout\`.
+local function open_lock(state)
+  local stored = redis.call('GET', state)
+  if not stored then
+    return {
+      layout = LOCK_LAYOUT,
+      mode = '-',
+      token = 0,
+      expires_at_ms = 0,
+      last_ticket = 0,
+      id = '',
+      holder = '',
+    }
+  end
+  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
+    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  if layout ~= LOCK_LAYOUT then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = tonumber(token),
+    expires_at_ms = tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    id = id,
+    holder = holder,
+  }
+end
 
 local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
@@ -245,6 +661,40 @@ end
 
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+local function lock_text(lock)
+  return string.format(
+    '%s %s %.0f %.0f %d %s %s',
+    LOCK_LAYOUT,
+    lock.mode,
+    lock.token,
+    lock.expires_at_ms,
+    lock.last_ticket,
+    lock.id,
+    lock.holder
+  )
+end
+
+local function lock_kept_ms(lock, now_ms)
+  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+end
+
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+
+-- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_lock(state, lock, now_ms)
+  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
+  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
@@ -276,12 +726,10 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
-
--- Hands a free lock to the first in line who is alive. A waiting reader, and one who waits for its chance
--- only (kind b), is told to come instead. Answers 'own' when that was the caller's own ticket, 'more' when
--- the call ended among dead tickets and the lock is still free.
+-- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
+-- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, 0, 1)
     if not pair[1] then
@@ -292,8 +740,10 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.text == own then
       return 'own'
     end
-    if ticket.kind ~= 'x' then
-      if tell_process(ticket, first_message(ticket, claim_ms), how) then
+    if ticket.kind == 's' then
+      return 'more'
+    elseif ticket.kind == 'b' then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'told'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -344,10 +794,14 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [121, 'lua/shared/lock/state.lua', 1],
-    [205, 'lua/shared/lock/grant.lua', 1],
-    [213, 'lua/shared/lock/serve.lua', 1],
-    [262, 'lua/lock/abandon.lua', 26],
+    [63, 'lua/shared/tell.lua', 1],
+    [87, 'lua/shared/line.lua', 1],
+    [123, 'lua/shared/lock/state.lua', 1],
+    [175, 'lua/shared/lock/save.lua', 1],
+    [209, 'lua/shared/lock/grant.lua', 1],
+    [217, 'lua/shared/lock/hand-over.lua', 1],
+    [239, 'lua/shared/lock/serve.lua', 1],
+    [266, 'lua/lock/abandon.lua', 30],
   ],
   encode(args) {
     return [
@@ -372,6 +826,499 @@ return { 'abandoned', served == 'more' and 1 or 0 }
         }
       default:
         return unexpected('the answer abandoned', parts[0])
+    }
+  },
+}
+
+export interface AcquireSharedArguments {
+  /** the attempt, '<process>.<number>' */
+  readonly id: string
+  /** what people call its holder */
+  readonly holder: string
+  /** how long it is granted */
+  readonly leaseMs: number
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
+  /** whether the attempt stands in line when it cannot be let in */
+  readonly waits: boolean
+  /** whether its process listens on its channel */
+  readonly listens: boolean
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+}
+
+export type AcquireSharedAnswer =
+  | { readonly status: 'granted'; readonly token: number; readonly expiresAtMs: number; readonly nowMs: number }
+  | { readonly status: 'held'; readonly retryAfterMs: number }
+  | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly nowMs: number }
+
+
+/**
+ * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`.
+ *
+ * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
+ */
+export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
+  script: {
+    name: 'lock/acquire-shared',
+    sha1: '131c262824c036813df23f3f8281ea82763885fa',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in
+together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved.
+Safe to repeat, as \`acquire\`.
+
+@returns granted  token:integer expires_at_ms:integer now_ms:integer
+@returns held     retry_after_ms:integer
+@returns queued   position:integer recheck_ms:integer now_ms:integer
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local readers = KEYS[3] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
+local claim_ms = tonumber(ARGV[4]) -- integer: how long others have to confirm what they get now
+local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when it cannot be let in
+local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
+local channel = ARGV[7] -- text: beginning of the channels of processes
+local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- Those who wait, first come first served: a sorted set of tickets by number.
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
+--   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
+-- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
+-- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+
+local function format_ticket(ticket)
+  return string.format(
+    '%s %s %d %d %d %s',
+    ticket.id,
+    ticket.kind,
+    ticket.lease_ms,
+    ticket.listens,
+    ticket.units,
+    ticket.holder
+  )
+end
+
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+-- Telling the processes of tickets; see shared/tickets.
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return string.format('first %s %.0f', ticket.id, recheck_ms)
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- The line of tickets; see shared/tickets.
+local QUEUE_KEPT_MS = 7200000
+-- Dead tickets passed over by one call.
+local MOST_SKIPPED = 500
+
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  return text and parse_ticket(text) or nil
+end
+
+-- Tells the first in line that it is. Answers false when nobody waits any more.
+local function call_first(queue, recheck_ms, how)
+  for _ = 1, MOST_SKIPPED do
+    local ticket = first_ticket(queue)
+    if not ticket then
+      return false
+    end
+    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return true
+    end
+    redis.call('ZREM', queue, ticket.text)
+  end
+  return true
+end
+
+-- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- ticket, and how many stand before this one.
+local function stand_in_line(queue, ticket, last_ticket)
+  local text = format_ticket(ticket)
+  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
+    return last_ticket + 1, redis.call('ZCARD', queue) - 1
+  end
+  return last_ticket, redis.call('ZRANK', queue, text)
+end
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+--   mode           x: one holder; s: shared; -: given back; l: the lease ran out
+--   token          the newest one granted; it outlives its lease, so that tokens rise
+--   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
+--   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   id, holder     of the attempt that holds it alone, or held it
+local LOCK_LAYOUT = '1'
+
+-- A lock of an unknown layout has nothing but \`layout\`.
+local function open_lock(state)
+  local stored = redis.call('GET', state)
+  if not stored then
+    return {
+      layout = LOCK_LAYOUT,
+      mode = '-',
+      token = 0,
+      expires_at_ms = 0,
+      last_ticket = 0,
+      id = '',
+      holder = '',
+    }
+  end
+  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
+    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  if layout ~= LOCK_LAYOUT then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = tonumber(token),
+    expires_at_ms = tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    id = id,
+    holder = holder,
+  }
+end
+
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+local function lock_text(lock)
+  return string.format(
+    '%s %s %.0f %.0f %d %s %s',
+    LOCK_LAYOUT,
+    lock.mode,
+    lock.token,
+    lock.expires_at_ms,
+    lock.last_ticket,
+    lock.id,
+    lock.holder
+  )
+end
+
+local function lock_kept_ms(lock, now_ms)
+  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+end
+
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+
+-- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_lock(state, lock, now_ms)
+  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
+  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, lease_ms, now_us)
+  lock.mode = 'x'
+  lock.token = next_token(lock.token, now_us)
+  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.id = id
+  lock.holder = holder
+end
+-- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
+-- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
+local READERS_KEPT_MS = 600000
+
+-- The token that this attempt has got, and when it ends, if it is live.
+local function reading_of(readers, reader_ids, id, now_ms)
+  local token = redis.call('HGET', reader_ids, 'i' .. id)
+  local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
+  if expires_at_ms and expires_at_ms > now_ms then
+    return tonumber(token), expires_at_ms
+  end
+  return nil
+end
+
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  redis.call('HDEL', reader_ids, token, 'i' .. id)
+end
+
+-- Removes leases that have ended, and notes in the lock what is left.
+local function count_readers(lock, readers, reader_ids, now_ms)
+  if lock.mode ~= 's' then
+    return
+  end
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+    forget_reader(readers, reader_ids, token)
+  end
+  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  lock.expires_at_ms = tonumber(last[2] or 0)
+  if not last[1] then
+    lock.mode = 'l'
+  end
+end
+
+local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local expires_at_ms = now_ms + lease_ms
+  lock.token = next_token(lock.token, now_us)
+  lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
+  lock.mode = 's'
+  lock.id = ''
+  lock.holder = ''
+  local token = string.format('%.0f', lock.token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  return expires_at_ms
+end
+-- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- it. Answers false, and has only removed the ticket, when the process is gone.
+local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
+  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local now_ms = math.floor(now_us / 1000)
+  local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local next_ticket = behind and parse_ticket(behind)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together then
+    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+  end
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, message, how) then
+    return false
+  end
+  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
+  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- Readers who stand one behind the other are let in together.
+local MOST_LET_IN = 100
+
+-- Lets a waiting reader in, for the time in which its process has to confirm. Answers false when the
+-- process is gone.
+local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local token = next_token(lock.token, now_us)
+  redis.call('ZREM', queue, ticket.text)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not tell_process(ticket, message, how) then
+    return false
+  end
+  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  return true
+end
+
+-- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
+-- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
+-- it stopped among dead tickets, 'nobody' when the line is empty.
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local let = 0
+  for _ = 1, MOST_SKIPPED do
+    local pair = redis.call('ZRANGE', queue, 0, 1)
+    if not pair[1] then
+      lock.last_ticket = 0
+      return 'nobody'
+    end
+    local ticket = parse_ticket(pair[1])
+    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+    if ticket.text == own and fits then
+      return 'own'
+    elseif not fits then
+      call_first(queue, lock.expires_at_ms - now_ms, how)
+      return 'served'
+    elseif let == MOST_LET_IN then
+      tell_process(ticket, 'come ' .. ticket.id, how)
+      return 'served'
+    elseif ticket.kind == 's' then
+      local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      let = came and let + 1 or let
+    elseif ticket.kind == 'b' then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
+    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      return 'served'
+    end
+  end
+  return 'more'
+end
+
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local known, ends_at_ms = reading_of(readers, reader_ids, id, now_ms)
+if known then
+  return { 'granted', known, ends_at_ms, now_ms }
+end
+count_readers(lock, readers, reader_ids, now_ms)
+lapse(lock, now_ms)
+
+local how = { channel = channel, sharded = sharded, counted = counted }
+local ticket =
+  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+local own = format_ticket(ticket)
+local served = 'nobody'
+if lock.last_ticket > 0 and lock.mode ~= 'x' then
+  served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+end
+local fits = lock.mode ~= 'x' and (served == 'own' or lock.last_ticket == 0)
+if fits then
+  local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  if served == 'own' then
+    redis.call('ZREM', queue, own)
+    serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+  end
+  local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
+  save_lock(state, lock, now_ms)
+  return { 'granted', token, expires_at_ms, now_ms }
+end
+-- The attempt may just have been let in with those before it.
+known, ends_at_ms = reading_of(readers, reader_ids, id, now_ms)
+if known then
+  save_lock(state, lock, now_ms)
+  return { 'granted', known, ends_at_ms, now_ms }
+end
+local recheck_ms = math.max(1, lock.expires_at_ms - now_ms)
+local place = 0
+if waits then
+  lock.last_ticket, place = stand_in_line(queue, ticket, lock.last_ticket)
+end
+save_lock(state, lock, now_ms)
+if waits then
+  return { 'queued', place, place == 0 and recheck_ms or 0, now_ms }
+end
+return { 'held', recheck_ms }
+`,
+  },
+  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  lines: [
+    [1, 'lua/lock/acquire-shared.lua', 1],
+    [25, 'lua/shared/clock.lua', 1],
+    [31, 'lua/shared/next-token.lua', 1],
+    [36, 'lua/shared/tickets.lua', 1],
+    [68, 'lua/shared/tell.lua', 1],
+    [92, 'lua/shared/line.lua', 1],
+    [128, 'lua/shared/lock/state.lua', 1],
+    [180, 'lua/shared/lock/save.lua', 1],
+    [214, 'lua/shared/lock/grant.lua', 1],
+    [222, 'lua/shared/lock/readers.lua', 1],
+    [272, 'lua/shared/lock/hand-over.lua', 1],
+    [294, 'lua/shared/lock/serve-shared.lua', 1],
+    [348, 'lua/lock/acquire-shared.lua', 36],
+  ],
+  encode(args) {
+    return [
+      args.id,
+      args.holder,
+      args.leaseMs,
+      args.claimMs,
+      args.waits ? 1 : 0,
+      args.listens ? 1 : 0,
+      args.channel,
+      args.sharded ? 1 : 0,
+      args.counted ? 1 : 0,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'granted':
+        return {
+          status: 'granted',
+          token: asInteger(parts[1]),
+          expiresAtMs: asInteger(parts[2]),
+          nowMs: asInteger(parts[3]),
+        }
+      case 'held':
+        return {
+          status: 'held',
+          retryAfterMs: asInteger(parts[1]),
+        }
+      case 'queued':
+        return {
+          status: 'queued',
+          position: asInteger(parts[1]),
+          recheckMs: asInteger(parts[2]),
+          nowMs: asInteger(parts[3]),
+        }
+      default:
+        return unexpected('one of the answers granted, held, queued', parts[0])
     }
   },
 }
@@ -413,7 +1360,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '3b906f08cc4a8fa32986f218b808410a76e5fd40',
+    sha1: '98bed31aeaa9e42a4d86b4a771f927cb277512bc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -458,9 +1405,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-local QUEUE_KEPT_MS = 7200000
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
 
 local function format_ticket(ticket)
   return string.format(
@@ -481,11 +1425,12 @@ local function parse_ticket(text)
     id = id,
     kind = kind,
     lease_ms = tonumber(lease_ms),
-    listens = listens == '1',
+    listens = tonumber(listens),
     units = tonumber(units),
     holder = holder,
   }
 end
+-- Telling the processes of tickets; see shared/tickets.
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -497,7 +1442,7 @@ end
 
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
-  if not ticket.listens then
+  if ticket.listens == 0 then
     return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
@@ -509,6 +1454,10 @@ local function tell_process(ticket, message, how)
   end
   return heard > 0 or not how.counted
 end
+-- The line of tickets; see shared/tickets.
+local QUEUE_KEPT_MS = 7200000
+-- Dead tickets passed over by one call.
+local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -548,10 +1497,6 @@ end
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
 
 -- A lock of an unknown layout has nothing but \`layout\`.
 local function open_lock(state)
@@ -583,6 +1528,27 @@ local function open_lock(state)
   }
 end
 
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
 local function lock_text(lock)
   return string.format(
     '%s %s %.0f %.0f %d %s %s',
@@ -609,21 +1575,6 @@ end
 local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
   redis.call('SET', state, lock_text(lock), 'KEEPTTL')
-end
-
-local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
-end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
@@ -655,12 +1606,10 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
-
--- Hands a free lock to the first in line who is alive. A waiting reader, and one who waits for its chance
--- only (kind b), is told to come instead. Answers 'own' when that was the caller's own ticket, 'more' when
--- the call ended among dead tickets and the lock is still free.
+-- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
+-- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, 0, 1)
     if not pair[1] then
@@ -671,8 +1620,10 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.text == own then
       return 'own'
     end
-    if ticket.kind ~= 'x' then
-      if tell_process(ticket, first_message(ticket, claim_ms), how) then
+    if ticket.kind == 's' then
+      return 'more'
+    elseif ticket.kind == 'b' then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'told'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -711,6 +1662,9 @@ local served
 if is_free(lock) and not mine then
   served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
+  if served == 'more' then
+    tell_process(first_ticket(queue), 'come ' .. first_ticket(queue).id, how)
+  end
 end
 if mine then
   grant(lock, id, holder, lease_ms, now_us)
@@ -731,7 +1685,10 @@ if waits then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
   end
-  return { 'queued', place, place == 0 and recheck_ms or 0, now_ms }
+  if barging then
+    recheck_ms = math.min(recheck_ms, 2000)
+  end
+  return { 'queued', place, (place == 0 or barging) and recheck_ms or 0, now_ms }
 end
 if served then
   save_lock(state, lock, now_ms)
@@ -745,10 +1702,14 @@ return { 'held', recheck_ms }
     [25, 'lua/shared/clock.lua', 1],
     [31, 'lua/shared/next-token.lua', 1],
     [36, 'lua/shared/tickets.lua', 1],
-    [126, 'lua/shared/lock/state.lua', 1],
-    [210, 'lua/shared/lock/grant.lua', 1],
-    [218, 'lua/shared/lock/serve.lua', 1],
-    [267, 'lua/lock/acquire.lua', 31],
+    [68, 'lua/shared/tell.lua', 1],
+    [92, 'lua/shared/line.lua', 1],
+    [128, 'lua/shared/lock/state.lua', 1],
+    [180, 'lua/shared/lock/save.lua', 1],
+    [214, 'lua/shared/lock/grant.lua', 1],
+    [222, 'lua/shared/lock/hand-over.lua', 1],
+    [244, 'lua/shared/lock/serve.lua', 1],
+    [271, 'lua/lock/acquire.lua', 35],
   ],
   encode(args) {
     return [
@@ -792,15 +1753,148 @@ return { 'held', recheck_ms }
   },
 }
 
-export interface ExtendArguments {
-  /** one for each lock */
+export interface ClearArguments {
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+}
+
+export type ClearAnswer =
+  | { readonly status: 'cleared'; readonly existed: boolean }
+
+
+/**
+ * Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew.
+ *
+ * Cost: O(waiting), of which at most 1,000 are told.
+ */
+export const clear: Operation<ClearArguments, ClearAnswer> = {
+  script: {
+    name: 'lock/clear',
+    sha1: '6b9b9fcc8df646c0a43a1a7b02d30b3dbe78469d',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew.
+
+@returns cleared  existed:flag
+@cost    O(waiting), of which at most 1,000 are told
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local readers = KEYS[3] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+
+-- Those who wait, first come first served: a sorted set of tickets by number.
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
+--   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
+-- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
+-- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+
+local function format_ticket(ticket)
+  return string.format(
+    '%s %s %d %d %d %s',
+    ticket.id,
+    ticket.kind,
+    ticket.lease_ms,
+    ticket.listens,
+    ticket.units,
+    ticket.holder
+  )
+end
+
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+-- Telling the processes of tickets; see shared/tickets.
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return string.format('first %s %.0f', ticket.id, recheck_ms)
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+
+local how = { channel = channel, sharded = sharded, counted = false }
+local waiting = redis.call('ZRANGE', queue, 0, 999)
+local existed = 0
+local keys = { state, queue, readers, reader_ids }
+for _, key in ipairs(keys) do
+  existed = math.max(existed, redis.call('UNLINK', key))
+end
+for _, text in ipairs(waiting) do
+  local ticket = parse_ticket(text)
+  tell_process(ticket, 'come ' .. ticket.id, how)
+end
+return { 'cleared', existed }
+`,
+  },
+  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  lines: [
+    [1, 'lua/lock/clear.lua', 1],
+    [14, 'lua/shared/tickets.lua', 1],
+    [46, 'lua/shared/tell.lua', 1],
+    [70, 'lua/lock/clear.lua', 16],
+  ],
+  encode(args) {
+    return [
+      args.channel,
+      args.sharded ? 1 : 0,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'cleared':
+        return {
+          status: 'cleared',
+          existed: asFlag(parts[1]),
+        }
+      default:
+        return unexpected('the answer cleared', parts[0])
+    }
+  },
+}
+
+export interface ExtendSharedArguments {
+  /** the leases */
   readonly leases: readonly { readonly token: number; readonly leaseMs: number }[]
 }
 
-export type ExtendAnswer =
+export type ExtendSharedAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[] }
 
-function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
+function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
   const flat = asList(part)
   const found = new Array<number>(flat.length)
   for (let from = 0, to = 0; from < flat.length; from++, to++) {
@@ -810,25 +1904,27 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 }
 
 /**
- * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0.
+ * Makes leases of readers of one lock last longer. A lease that has ended is never revived: its `expires_at_ms` is 0.
  *
- * Cost: O(leases).
+ * Cost: O(leases x log n).
  */
-export const extend: Operation<ExtendArguments, ExtendAnswer> = {
+export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
-    name: 'lock/extend',
-    sha1: '990db62c88e65335fb6cf4809cddf99d6e229678',
+    name: 'lock/extend-shared',
+    sha1: 'ff7aa80a0e38ceb477b3b085658eae615b5597a1',
     reads: false,
     bytes: false,
     source: `--[[
-Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its
-\`expires_at_ms\` is 0.
+Makes leases of readers of one lock last longer. A lease that has ended is never revived: its \`expires_at_ms\`
+is 0.
 
 @returns extended  now_ms:integer leases:[expires_at_ms:integer]
-@cost    O(leases)
+@cost    O(leases x log n)
 ]]
-local states, states_at = KEYS, 1 -- repeated string: states of the locks
-local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
+local state = KEYS[1] -- string: the lock's state
+local readers = KEYS[2] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[3] -- hash: id -> token, and token -> id and holder
+local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -843,10 +1939,6 @@ end
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
 
 -- A lock of an unknown layout has nothing but \`layout\`.
 local function open_lock(state)
@@ -878,6 +1970,27 @@ local function open_lock(state)
   }
 end
 
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
 local function lock_text(lock)
   return string.format(
     '%s %s %.0f %.0f %d %s %s',
@@ -906,6 +2019,145 @@ local function save_freed_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'KEEPTTL')
 end
 
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local ends, any = {}, false
+for at = leases_at, #leases, 2 do
+  local expires_at_ms = 0
+  if lock.mode == 's' and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms then
+    expires_at_ms = now_ms + leases[at + 1]
+    redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
+    redis.call('ZADD', readers, 'XX', expires_at_ms, leases[at])
+    any = true
+  end
+  ends[#ends + 1] = expires_at_ms
+end
+if any then
+  lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')[2])
+  save_freed_lock(state, lock, now_ms)
+  redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
+  redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))
+end
+return { 'extended', now_ms, ends }
+`,
+  },
+  parts: ['state', 'readers', 'reader-ids'],
+  lines: [
+    [1, 'lua/lock/extend-shared.lua', 1],
+    [13, 'lua/shared/clock.lua', 1],
+    [19, 'lua/shared/lock/state.lua', 1],
+    [71, 'lua/shared/lock/save.lua', 1],
+    [105, 'lua/lock/extend-shared.lua', 16],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(args.leases.length * 2)
+    let at = 0
+    for (const item of args.leases) {
+      encoded[at++] = item.token
+      encoded[at++] = item.leaseMs
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'extended':
+        return {
+          status: 'extended',
+          nowMs: asInteger(parts[1]),
+          leases: readLeasesOfExtendSharedExtended(parts[2]),
+        }
+      default:
+        return unexpected('the answer extended', parts[0])
+    }
+  },
+}
+
+export interface ExtendArguments {
+  /** one for each lock */
+  readonly leases: readonly { readonly token: number; readonly leaseMs: number }[]
+}
+
+export type ExtendAnswer =
+  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[] }
+
+function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
+  const flat = asList(part)
+  const found = new Array<number>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asInteger(flat[from])
+  }
+  return found
+}
+
+/**
+ * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0.
+ *
+ * Cost: O(leases).
+ */
+export const extend: Operation<ExtendArguments, ExtendAnswer> = {
+  script: {
+    name: 'lock/extend',
+    sha1: 'ef62df61601c7f6c169d212b7bd0b8f8893b6fed',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its
+\`expires_at_ms\` is 0.
+
+@returns extended  now_ms:integer leases:[expires_at_ms:integer]
+@cost    O(leases)
+]]
+local states, states_at = KEYS, 1 -- repeated string: states of the locks
+local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+--   mode           x: one holder; s: shared; -: given back; l: the lease ran out
+--   token          the newest one granted; it outlives its lease, so that tokens rise
+--   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
+--   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   id, holder     of the attempt that holds it alone, or held it
+local LOCK_LAYOUT = '1'
+
+-- A lock of an unknown layout has nothing but \`layout\`.
+local function open_lock(state)
+  local stored = redis.call('GET', state)
+  if not stored then
+    return {
+      layout = LOCK_LAYOUT,
+      mode = '-',
+      token = 0,
+      expires_at_ms = 0,
+      last_ticket = 0,
+      id = '',
+      holder = '',
+    }
+  end
+  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
+    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  if layout ~= LOCK_LAYOUT then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = tonumber(token),
+    expires_at_ms = tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    id = id,
+    holder = holder,
+  }
+end
+
 local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
@@ -919,6 +2171,40 @@ end
 
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+local function lock_text(lock)
+  return string.format(
+    '%s %s %.0f %.0f %d %s %s',
+    LOCK_LAYOUT,
+    lock.mode,
+    lock.token,
+    lock.expires_at_ms,
+    lock.last_ticket,
+    lock.id,
+    lock.holder
+  )
+end
+
+local function lock_kept_ms(lock, now_ms)
+  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+end
+
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+
+-- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_lock(state, lock, now_ms)
+  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
+  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
 end
 
 local now_ms = math.floor(clock_us() / 1000)
@@ -948,7 +2234,8 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend.lua', 1],
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/lock/state.lua', 1],
-    [101, 'lua/lock/extend.lua', 13],
+    [69, 'lua/shared/lock/save.lua', 1],
+    [103, 'lua/lock/extend.lua', 14],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -974,9 +2261,390 @@ return { 'extended', now_ms, ends }
   },
 }
 
-export interface ReleaseArguments {
-  /** proves the lease */
+export interface FencedGetArguments {
+  /** name of the codec that reads the value */
+  readonly codec: string
+}
+
+export type FencedGetAnswer =
+  | { readonly status: 'found'; readonly token: number; readonly value: Buffer }
+  | { readonly status: 'absent' }
+
+
+/**
+ * Reads a value that was stored under a token.
+ *
+ * Cost: O(1).
+ */
+export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
+  script: {
+    name: 'lock/fenced-get',
+    sha1: '8be2200dc7c6804c195bb536e0a662db9f03c516',
+    reads: true,
+    bytes: true,
+    source: `--[[
+Reads a value that was stored under a token.
+
+@returns found   token:integer value:bytes
+@returns absent
+@cost    O(1)
+@reads
+]]
+local fenced = KEYS[1] -- hash: layout, codec, token and value
+local codec = ARGV[1] -- text: name of the codec that reads the value
+
+-- A value that remembers the greatest token that wrote it.
+local FENCED_LAYOUT = '1'
+
+local function open_fenced(fenced)
+  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value')
+  return {
+    layout = stored[1] or FENCED_LAYOUT,
+    codec = stored[2],
+    token = tonumber(stored[3] or 0),
+    value = stored[4],
+  }
+end
+
+local stored = open_fenced(fenced)
+if stored.layout ~= FENCED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. stored.layout)
+end
+if not stored.value then
+  return { 'absent' }
+end
+if stored.codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored.codec)
+end
+return { 'found', stored.token, stored.value }
+`,
+  },
+  parts: ['fenced'],
+  lines: [
+    [1, 'lua/lock/fenced-get.lua', 1],
+    [12, 'lua/shared/lock/fenced.lua', 1],
+    [24, 'lua/lock/fenced-get.lua', 13],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'found':
+        return {
+          status: 'found',
+          token: asInteger(parts[1]),
+          value: asBytes(parts[2]),
+        }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers found, absent', parts[0])
+    }
+  },
+}
+
+export interface FencedSetArguments {
+  /** name of the codec that made the value */
+  readonly codec: string
+  /** of the lease under which it is written */
   readonly token: number
+  /** the value */
+  readonly value: string | Uint8Array
+}
+
+export type FencedSetAnswer =
+  | { readonly status: 'stored' }
+  | { readonly status: 'refused'; readonly token: number }
+
+
+/**
+ * Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused. The same token may write again.
+ *
+ * Cost: O(1).
+ */
+export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
+  script: {
+    name: 'lock/fenced-set',
+    sha1: '6a14de128b37d886e7223852041221258b836ac8',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused.
+The same token may write again.
+
+@returns stored
+@returns refused  token:integer
+@cost    O(1)
+]]
+local fenced = KEYS[1] -- hash: layout, codec, token and value
+local codec = ARGV[1] -- text: name of the codec that made the value
+local token = tonumber(ARGV[2]) -- integer: of the lease under which it is written
+local value = ARGV[3] -- bytes: the value
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16.
+local function exact(number)
+  return string.format('%.0f', number)
+end
+-- A value that remembers the greatest token that wrote it.
+local FENCED_LAYOUT = '1'
+
+local function open_fenced(fenced)
+  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value')
+  return {
+    layout = stored[1] or FENCED_LAYOUT,
+    codec = stored[2],
+    token = tonumber(stored[3] or 0),
+    value = stored[4],
+  }
+end
+
+local stored = open_fenced(fenced)
+if stored.layout ~= FENCED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. stored.layout)
+end
+if stored.codec and stored.codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored.codec)
+end
+if stored.token > token then
+  return { 'refused', stored.token }
+end
+redis.call('HSET', fenced, 'layout', FENCED_LAYOUT, 'codec', codec, 'token', exact(token), 'value', value)
+return { 'stored' }
+`,
+  },
+  parts: ['fenced'],
+  lines: [
+    [1, 'lua/lock/fenced-set.lua', 1],
+    [14, 'lua/shared/exact.lua', 1],
+    [19, 'lua/shared/lock/fenced.lua', 1],
+    [31, 'lua/lock/fenced-set.lua', 16],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+      args.token,
+      args.value,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'stored':
+        return { status: 'stored' }
+      case 'refused':
+        return {
+          status: 'refused',
+          token: asInteger(parts[1]),
+        }
+      default:
+        return unexpected('one of the answers stored, refused', parts[0])
+    }
+  },
+}
+
+export type InspectArguments = Readonly<Record<string, never>>
+
+export type InspectAnswer =
+  | { readonly status: 'inspection'; readonly mode: string; readonly token: number; readonly nowMs: number; readonly leases: { readonly token: number; readonly expiresAtMs: number; readonly holder: string }[]; readonly waiting: number; readonly line: { readonly id: string; readonly kind: string; readonly holder: string }[] }
+
+function readLeasesOfInspectInspection(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number; readonly holder: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly token: number; readonly expiresAtMs: number; readonly holder: string }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { token: asInteger(flat[from]), expiresAtMs: asInteger(flat[from + 1]), holder: asText(flat[from + 2]) }
+  }
+  return found
+}
+
+function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: string; readonly kind: string; readonly holder: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: string; readonly kind: string; readonly holder: string }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { id: asText(flat[from]), kind: asText(flat[from + 1]), holder: asText(flat[from + 2]) }
+  }
+  return found
+}
+
+/**
+ * Looks at the lock: its leases, soonest to end first, and its line. Names at most 100 of each.
+ *
+ * Cost: O(log n + 200).
+ */
+export const inspect: Operation<InspectArguments, InspectAnswer> = {
+  script: {
+    name: 'lock/inspect',
+    sha1: 'ddc36111e6730fc2c5adc7b263bdf1ac2d9273a8',
+    reads: true,
+    bytes: false,
+    source: `--[[
+Looks at the lock: its leases, soonest to end first, and its line. Names at most 100 of each.
+
+@returns inspection  mode:text token:integer now_ms:integer leases:[token:integer expires_at_ms:integer holder:text] waiting:integer line:[id:text kind:text holder:text]
+@cost    O(log n + 200)
+@reads
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local readers = KEYS[3] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Those who wait, first come first served: a sorted set of tickets by number.
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
+--   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
+-- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
+-- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+
+local function format_ticket(ticket)
+  return string.format(
+    '%s %s %d %d %d %s',
+    ticket.id,
+    ticket.kind,
+    ticket.lease_ms,
+    ticket.listens,
+    ticket.units,
+    ticket.holder
+  )
+end
+
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+--   mode           x: one holder; s: shared; -: given back; l: the lease ran out
+--   token          the newest one granted; it outlives its lease, so that tokens rise
+--   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
+--   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   id, holder     of the attempt that holds it alone, or held it
+local LOCK_LAYOUT = '1'
+
+-- A lock of an unknown layout has nothing but \`layout\`.
+local function open_lock(state)
+  local stored = redis.call('GET', state)
+  if not stored then
+    return {
+      layout = LOCK_LAYOUT,
+      mode = '-',
+      token = 0,
+      expires_at_ms = 0,
+      last_ticket = 0,
+      id = '',
+      holder = '',
+    }
+  end
+  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
+    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  if layout ~= LOCK_LAYOUT then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = tonumber(token),
+    expires_at_ms = tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    id = id,
+    holder = holder,
+  }
+end
+
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+lapse(lock, now_ms)
+local leases = {}
+if lock.mode == 'x' then
+  leases = { lock.token, lock.expires_at_ms, lock.holder }
+elseif lock.mode == 's' then
+  local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
+  for at = 1, #live, 2 do
+    local known = redis.call('HGET', reader_ids, live[at])
+    leases[#leases + 1] = tonumber(live[at])
+    leases[#leases + 1] = tonumber(live[at + 1])
+    leases[#leases + 1] = string.match(known or '', '^%S* (.*)$') or ''
+  end
+end
+local line = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
+  local ticket = parse_ticket(text)
+  line[#line + 1] = ticket.id
+  line[#line + 1] = ticket.kind
+  line[#line + 1] = ticket.holder
+end
+return { 'inspection', lock.mode, lock.token, now_ms, leases, redis.call('ZCARD', queue), line }
+`,
+  },
+  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  lines: [
+    [1, 'lua/lock/inspect.lua', 1],
+    [13, 'lua/shared/clock.lua', 1],
+    [19, 'lua/shared/tickets.lua', 1],
+    [51, 'lua/shared/lock/state.lua', 1],
+    [103, 'lua/lock/inspect.lua', 16],
+  ],
+  encode() {
+    return []
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'inspection':
+        return {
+          status: 'inspection',
+          mode: asText(parts[1]),
+          token: asInteger(parts[2]),
+          nowMs: asInteger(parts[3]),
+          leases: readLeasesOfInspectInspection(parts[4]),
+          waiting: asInteger(parts[5]),
+          line: readLineOfInspectInspection(parts[6]),
+        }
+      default:
+        return unexpected('the answer inspection', parts[0])
+    }
+  },
+}
+
+export interface ReleaseSharedArguments {
+  /** proves the lease */
+  readonly token: string
   /** how long the next holder has to confirm */
   readonly claimMs: number
   /** beginning of the channels of processes */
@@ -987,34 +2655,35 @@ export interface ReleaseArguments {
   readonly counted: boolean
 }
 
-export type ReleaseAnswer =
+export type ReleaseSharedAnswer =
   | { readonly status: 'released'; readonly more: boolean }
   | { readonly status: 'lost' }
 
 
 /**
- * Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after that the token is unknown, and the answer is `lost`. `more`: the lock is free, and dead waiters are left over; call `serve`.
+ * Ends the lease of one reader; the last of them hands the lock to the first in line. `more`: the lock is free and somebody waits; call `serve`.
  *
- * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
+ * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
-export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
+export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
-    name: 'lock/release',
-    sha1: '0de44bbc8e7b8266fd0437fd417f94ba84ca5e63',
+    name: 'lock/release-shared',
+    sha1: '484f3721d0bf8540e2a67a9b4f94c6f9cd88ce7d',
     reads: false,
     bytes: false,
     source: `--[[
-Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after
-that the token is unknown, and the answer is \`lost\`. \`more\`: the lock is free, and dead waiters are left
-over; call \`serve\`.
+Ends the lease of one reader; the last of them hands the lock to the first in line. \`more\`: the lock is free and
+somebody waits; call \`serve\`.
 
 @returns released  more:flag
 @returns lost
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
 ]]
 local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
-local token = tonumber(ARGV[1]) -- integer: proves the lease
+local readers = KEYS[3] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
+local token = ARGV[1] -- text: proves the lease
 local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
 local channel = ARGV[3] -- text: beginning of the channels of processes
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
@@ -1038,9 +2707,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-local QUEUE_KEPT_MS = 7200000
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
 
 local function format_ticket(ticket)
   return string.format(
@@ -1061,11 +2727,12 @@ local function parse_ticket(text)
     id = id,
     kind = kind,
     lease_ms = tonumber(lease_ms),
-    listens = listens == '1',
+    listens = tonumber(listens),
     units = tonumber(units),
     holder = holder,
   }
 end
+-- Telling the processes of tickets; see shared/tickets.
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1077,7 +2744,7 @@ end
 
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
-  if not ticket.listens then
+  if ticket.listens == 0 then
     return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
@@ -1089,6 +2756,10 @@ local function tell_process(ticket, message, how)
   end
   return heard > 0 or not how.counted
 end
+-- The line of tickets; see shared/tickets.
+local QUEUE_KEPT_MS = 7200000
+-- Dead tickets passed over by one call.
+local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -1128,10 +2799,6 @@ end
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
 
 -- A lock of an unknown layout has nothing but \`layout\`.
 local function open_lock(state)
@@ -1163,6 +2830,27 @@ local function open_lock(state)
   }
 end
 
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
 local function lock_text(lock)
   return string.format(
     '%s %s %.0f %.0f %d %s %s',
@@ -1190,6 +2878,392 @@ local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
   redis.call('SET', state, lock_text(lock), 'KEEPTTL')
 end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, lease_ms, now_us)
+  lock.mode = 'x'
+  lock.token = next_token(lock.token, now_us)
+  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.id = id
+  lock.holder = holder
+end
+-- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
+-- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
+local READERS_KEPT_MS = 600000
+
+-- The token that this attempt has got, and when it ends, if it is live.
+local function reading_of(readers, reader_ids, id, now_ms)
+  local token = redis.call('HGET', reader_ids, 'i' .. id)
+  local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
+  if expires_at_ms and expires_at_ms > now_ms then
+    return tonumber(token), expires_at_ms
+  end
+  return nil
+end
+
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  redis.call('HDEL', reader_ids, token, 'i' .. id)
+end
+
+-- Removes leases that have ended, and notes in the lock what is left.
+local function count_readers(lock, readers, reader_ids, now_ms)
+  if lock.mode ~= 's' then
+    return
+  end
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+    forget_reader(readers, reader_ids, token)
+  end
+  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  lock.expires_at_ms = tonumber(last[2] or 0)
+  if not last[1] then
+    lock.mode = 'l'
+  end
+end
+
+local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local expires_at_ms = now_ms + lease_ms
+  lock.token = next_token(lock.token, now_us)
+  lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
+  lock.mode = 's'
+  lock.id = ''
+  lock.holder = ''
+  local token = string.format('%.0f', lock.token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  return expires_at_ms
+end
+-- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- it. Answers false, and has only removed the ticket, when the process is gone.
+local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
+  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local now_ms = math.floor(now_us / 1000)
+  local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local next_ticket = behind and parse_ticket(behind)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together then
+    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+  end
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, message, how) then
+    return false
+  end
+  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
+  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- Readers who stand one behind the other are let in together.
+local MOST_LET_IN = 100
+
+-- Lets a waiting reader in, for the time in which its process has to confirm. Answers false when the
+-- process is gone.
+local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local token = next_token(lock.token, now_us)
+  redis.call('ZREM', queue, ticket.text)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not tell_process(ticket, message, how) then
+    return false
+  end
+  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  return true
+end
+
+-- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
+-- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
+-- it stopped among dead tickets, 'nobody' when the line is empty.
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local let = 0
+  for _ = 1, MOST_SKIPPED do
+    local pair = redis.call('ZRANGE', queue, 0, 1)
+    if not pair[1] then
+      lock.last_ticket = 0
+      return 'nobody'
+    end
+    local ticket = parse_ticket(pair[1])
+    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+    if ticket.text == own and fits then
+      return 'own'
+    elseif not fits then
+      call_first(queue, lock.expires_at_ms - now_ms, how)
+      return 'served'
+    elseif let == MOST_LET_IN then
+      tell_process(ticket, 'come ' .. ticket.id, how)
+      return 'served'
+    elseif ticket.kind == 's' then
+      local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      let = came and let + 1 or let
+    elseif ticket.kind == 'b' then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
+    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      return 'served'
+    end
+  end
+  return 'more'
+end
+
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
+if lock.mode ~= 's' or expires_at_ms <= now_ms then
+  return { 'lost' }
+end
+forget_reader(readers, reader_ids, token)
+count_readers(lock, readers, reader_ids, now_ms)
+if lock.mode ~= 's' then
+  lock.mode = '-'
+end
+local served
+if is_free(lock) and lock.last_ticket > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+end
+save_freed_lock(state, lock, now_ms)
+return { 'released', served == 'more' and 1 or 0 }
+`,
+  },
+  parts: ['state', 'queue', 'readers', 'reader-ids'],
+  lines: [
+    [1, 'lua/lock/release-shared.lua', 1],
+    [19, 'lua/shared/clock.lua', 1],
+    [25, 'lua/shared/next-token.lua', 1],
+    [30, 'lua/shared/tickets.lua', 1],
+    [62, 'lua/shared/tell.lua', 1],
+    [86, 'lua/shared/line.lua', 1],
+    [122, 'lua/shared/lock/state.lua', 1],
+    [174, 'lua/shared/lock/save.lua', 1],
+    [208, 'lua/shared/lock/grant.lua', 1],
+    [216, 'lua/shared/lock/readers.lua', 1],
+    [266, 'lua/shared/lock/hand-over.lua', 1],
+    [288, 'lua/shared/lock/serve-shared.lua', 1],
+    [342, 'lua/lock/release-shared.lua', 30],
+  ],
+  encode(args) {
+    return [
+      args.token,
+      args.claimMs,
+      args.channel,
+      args.sharded ? 1 : 0,
+      args.counted ? 1 : 0,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'released':
+        return {
+          status: 'released',
+          more: asFlag(parts[1]),
+        }
+      case 'lost':
+        return { status: 'lost' }
+      default:
+        return unexpected('one of the answers released, lost', parts[0])
+    }
+  },
+}
+
+export interface ReleaseArguments {
+  /** proves the lease */
+  readonly token: number
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+}
+
+export type ReleaseAnswer =
+  | { readonly status: 'released'; readonly more: boolean }
+  | { readonly status: 'lost' }
+
+
+/**
+ * Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after that the token is unknown, and the answer is `lost`. `more`: the lock is free and somebody waits; call `serve`.
+ *
+ * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
+ */
+export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
+  script: {
+    name: 'lock/release',
+    sha1: 'f8fefa7a99622a13d92788a56b75843b1360d389',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after
+that the token is unknown, and the answer is \`lost\`. \`more\`: the lock is free and somebody waits; call
+\`serve\`.
+
+@returns released  more:flag
+@returns lost
+@cost    O(log waiting), and at most 500 removals of waiters that are gone
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local token = tonumber(ARGV[1]) -- integer: proves the lease
+local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
+local channel = ARGV[3] -- text: beginning of the channels of processes
+local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- Those who wait, first come first served: a sorted set of tickets by number.
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
+--   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
+-- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
+-- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+
+local function format_ticket(ticket)
+  return string.format(
+    '%s %s %d %d %d %s',
+    ticket.id,
+    ticket.kind,
+    ticket.lease_ms,
+    ticket.listens,
+    ticket.units,
+    ticket.holder
+  )
+end
+
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+-- Telling the processes of tickets; see shared/tickets.
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return string.format('first %s %.0f', ticket.id, recheck_ms)
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- The line of tickets; see shared/tickets.
+local QUEUE_KEPT_MS = 7200000
+-- Dead tickets passed over by one call.
+local MOST_SKIPPED = 500
+
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  return text and parse_ticket(text) or nil
+end
+
+-- Tells the first in line that it is. Answers false when nobody waits any more.
+local function call_first(queue, recheck_ms, how)
+  for _ = 1, MOST_SKIPPED do
+    local ticket = first_ticket(queue)
+    if not ticket then
+      return false
+    end
+    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return true
+    end
+    redis.call('ZREM', queue, ticket.text)
+  end
+  return true
+end
+
+-- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- ticket, and how many stand before this one.
+local function stand_in_line(queue, ticket, last_ticket)
+  local text = format_ticket(ticket)
+  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
+    return last_ticket + 1, redis.call('ZCARD', queue) - 1
+  end
+  return last_ticket, redis.call('ZRANK', queue, text)
+end
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+--   mode           x: one holder; s: shared; -: given back; l: the lease ran out
+--   token          the newest one granted; it outlives its lease, so that tokens rise
+--   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
+--   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   id, holder     of the attempt that holds it alone, or held it
+local LOCK_LAYOUT = '1'
+
+-- A lock of an unknown layout has nothing but \`layout\`.
+local function open_lock(state)
+  local stored = redis.call('GET', state)
+  if not stored then
+    return {
+      layout = LOCK_LAYOUT,
+      mode = '-',
+      token = 0,
+      expires_at_ms = 0,
+      last_ticket = 0,
+      id = '',
+      holder = '',
+    }
+  end
+  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
+    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  if layout ~= LOCK_LAYOUT then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = tonumber(token),
+    expires_at_ms = tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    id = id,
+    holder = holder,
+  }
+end
 
 local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
@@ -1204,6 +3278,40 @@ end
 
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+local function lock_text(lock)
+  return string.format(
+    '%s %s %.0f %.0f %d %s %s',
+    LOCK_LAYOUT,
+    lock.mode,
+    lock.token,
+    lock.expires_at_ms,
+    lock.last_ticket,
+    lock.id,
+    lock.holder
+  )
+end
+
+local function lock_kept_ms(lock, now_ms)
+  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+end
+
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+
+-- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_lock(state, lock, now_ms)
+  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
+  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
@@ -1235,12 +3343,10 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
-
--- Hands a free lock to the first in line who is alive. A waiting reader, and one who waits for its chance
--- only (kind b), is told to come instead. Answers 'own' when that was the caller's own ticket, 'more' when
--- the call ended among dead tickets and the lock is still free.
+-- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
+-- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, 0, 1)
     if not pair[1] then
@@ -1251,8 +3357,10 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.text == own then
       return 'own'
     end
-    if ticket.kind ~= 'x' then
-      if tell_process(ticket, first_message(ticket, claim_ms), how) then
+    if ticket.kind == 's' then
+      return 'more'
+    elseif ticket.kind == 'b' then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'told'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -1295,10 +3403,14 @@ return { 'released', served == 'more' and 1 or 0 }
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/next-token.lua', 1],
     [29, 'lua/shared/tickets.lua', 1],
-    [119, 'lua/shared/lock/state.lua', 1],
-    [203, 'lua/shared/lock/grant.lua', 1],
-    [211, 'lua/shared/lock/serve.lua', 1],
-    [260, 'lua/lock/release.lua', 24],
+    [61, 'lua/shared/tell.lua', 1],
+    [85, 'lua/shared/line.lua', 1],
+    [121, 'lua/shared/lock/state.lua', 1],
+    [173, 'lua/shared/lock/save.lua', 1],
+    [207, 'lua/shared/lock/grant.lua', 1],
+    [215, 'lua/shared/lock/hand-over.lua', 1],
+    [237, 'lua/shared/lock/serve.lua', 1],
+    [264, 'lua/lock/release.lua', 28],
   ],
   encode(args) {
     return [
@@ -1341,24 +3453,26 @@ export type ServeAnswer =
 
 
 /**
- * Hands a lock that is free to the first in line who is alive.
+ * Hands a lock that is free, or shared, to those who are first in line and alive.
  *
- * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
+ * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'bdd16177d09077076cc44af32188cfe771611712',
+    sha1: '815e69bf16ad695a49e4d0a99440f48c1ac411a6',
     reads: false,
     bytes: false,
     source: `--[[
-Hands a lock that is free to the first in line who is alive.
+Hands a lock that is free, or shared, to those who are first in line and alive.
 
 @returns served  more:flag
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
 ]]
 local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
+local readers = KEYS[3] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local claim_ms = tonumber(ARGV[1]) -- integer: how long the next holder has to confirm
 local channel = ARGV[2] -- text: beginning of the channels of processes
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
@@ -1382,9 +3496,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-local QUEUE_KEPT_MS = 7200000
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
 
 local function format_ticket(ticket)
   return string.format(
@@ -1405,11 +3516,12 @@ local function parse_ticket(text)
     id = id,
     kind = kind,
     lease_ms = tonumber(lease_ms),
-    listens = listens == '1',
+    listens = tonumber(listens),
     units = tonumber(units),
     holder = holder,
   }
 end
+-- Telling the processes of tickets; see shared/tickets.
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1421,7 +3533,7 @@ end
 
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
-  if not ticket.listens then
+  if ticket.listens == 0 then
     return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
@@ -1433,6 +3545,10 @@ local function tell_process(ticket, message, how)
   end
   return heard > 0 or not how.counted
 end
+-- The line of tickets; see shared/tickets.
+local QUEUE_KEPT_MS = 7200000
+-- Dead tickets passed over by one call.
+local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -1472,10 +3588,6 @@ end
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
 
 -- A lock of an unknown layout has nothing but \`layout\`.
 local function open_lock(state)
@@ -1507,6 +3619,27 @@ local function open_lock(state)
   }
 end
 
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
 local function lock_text(lock)
   return string.format(
     '%s %s %.0f %.0f %d %s %s',
@@ -1534,21 +3667,6 @@ local function save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
   redis.call('SET', state, lock_text(lock), 'KEEPTTL')
 end
-
-local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
-end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
@@ -1556,6 +3674,56 @@ local function grant(lock, id, holder, lease_ms, now_us)
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
+end
+-- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
+-- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
+local READERS_KEPT_MS = 600000
+
+-- The token that this attempt has got, and when it ends, if it is live.
+local function reading_of(readers, reader_ids, id, now_ms)
+  local token = redis.call('HGET', reader_ids, 'i' .. id)
+  local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
+  if expires_at_ms and expires_at_ms > now_ms then
+    return tonumber(token), expires_at_ms
+  end
+  return nil
+end
+
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  redis.call('HDEL', reader_ids, token, 'i' .. id)
+end
+
+-- Removes leases that have ended, and notes in the lock what is left.
+local function count_readers(lock, readers, reader_ids, now_ms)
+  if lock.mode ~= 's' then
+    return
+  end
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+    forget_reader(readers, reader_ids, token)
+  end
+  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  lock.expires_at_ms = tonumber(last[2] or 0)
+  if not last[1] then
+    lock.mode = 'l'
+  end
+end
+
+local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local expires_at_ms = now_ms + lease_ms
+  lock.token = next_token(lock.token, now_us)
+  lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
+  lock.mode = 's'
+  lock.id = ''
+  lock.holder = ''
+  local token = string.format('%.0f', lock.token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  return expires_at_ms
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -1579,12 +3747,30 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+-- Readers who stand one behind the other are let in together.
+local MOST_LET_IN = 100
 
--- Hands a free lock to the first in line who is alive. A waiting reader, and one who waits for its chance
--- only (kind b), is told to come instead. Answers 'own' when that was the caller's own ticket, 'more' when
--- the call ended among dead tickets and the lock is still free.
-local function serve(lock, queue, own, claim_ms, now_us, how)
+-- Lets a waiting reader in, for the time in which its process has to confirm. Answers false when the
+-- process is gone.
+local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
+  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local token = next_token(lock.token, now_us)
+  redis.call('ZREM', queue, ticket.text)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not tell_process(ticket, message, how) then
+    return false
+  end
+  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  return true
+end
+
+-- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
+-- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
+-- it stopped among dead tickets, 'nobody' when the line is empty.
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local let = 0
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, 0, 1)
     if not pair[1] then
@@ -1592,16 +3778,25 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       return 'nobody'
     end
     local ticket = parse_ticket(pair[1])
-    if ticket.text == own then
+    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+    if ticket.text == own and fits then
       return 'own'
-    end
-    if ticket.kind ~= 'x' then
-      if tell_process(ticket, first_message(ticket, claim_ms), how) then
-        return 'told'
+    elseif not fits then
+      call_first(queue, lock.expires_at_ms - now_ms, how)
+      return 'served'
+    elseif let == MOST_LET_IN then
+      tell_process(ticket, 'come ' .. ticket.id, how)
+      return 'served'
+    elseif ticket.kind == 's' then
+      local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      let = came and let + 1 or let
+    elseif ticket.kind == 'b' then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-      return 'granted'
+      return 'served'
     end
   end
   return 'more'
@@ -1613,26 +3808,32 @@ if lock.layout ~= LOCK_LAYOUT then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+count_readers(lock, readers, reader_ids, now_ms)
 lapse(lock, now_ms)
-if not is_free(lock) or lock.last_ticket == 0 then
+if lock.mode == 'x' or lock.last_ticket == 0 then
   return { 'served', 0 }
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local served = serve(lock, queue, '', claim_ms, now_us, how)
+local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
-return { 'served', served == 'more' and 1 or 0 }
+return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
 `,
   },
-  parts: ['state', 'queue'],
+  parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/serve.lua', 1],
-    [14, 'lua/shared/clock.lua', 1],
-    [20, 'lua/shared/next-token.lua', 1],
-    [25, 'lua/shared/tickets.lua', 1],
-    [115, 'lua/shared/lock/state.lua', 1],
-    [199, 'lua/shared/lock/grant.lua', 1],
-    [207, 'lua/shared/lock/serve.lua', 1],
-    [256, 'lua/lock/serve.lua', 20],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/shared/next-token.lua', 1],
+    [27, 'lua/shared/tickets.lua', 1],
+    [59, 'lua/shared/tell.lua', 1],
+    [83, 'lua/shared/line.lua', 1],
+    [119, 'lua/shared/lock/state.lua', 1],
+    [171, 'lua/shared/lock/save.lua', 1],
+    [205, 'lua/shared/lock/grant.lua', 1],
+    [213, 'lua/shared/lock/readers.lua', 1],
+    [263, 'lua/shared/lock/hand-over.lua', 1],
+    [285, 'lua/shared/lock/serve-shared.lua', 1],
+    [339, 'lua/lock/serve.lua', 27],
   ],
   encode(args) {
     return [

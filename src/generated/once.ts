@@ -35,7 +35,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'once/begin',
-    sha1: 'f34fc4e03ee4e4250c0f340d9e8f89001e50565e',
+    sha1: 'd5e8c9168aad4d17ba1fa1e9d55c397783c36263',
     reads: false,
     bytes: true,
     source: `--[[
@@ -68,6 +68,11 @@ end
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
 end
 -- All that is known of one key: one hash, read once a call.
 --   layout, codec    the form of the stored data, and of the result
@@ -150,7 +155,7 @@ elseif known.attempt == id and known.lease_ends_ms == 0 then
   -- Bytes that arrive late, of a call that has settled: they must not block the key.
   return { 'lost', known.token }
 end
-local token = math.max(known.token + 1, now_us)
+local token = next_token(known.token, now_us)
 local lease_ends_ms = now_ms + lease_ms
 local kept_until_ms = lease_ends_ms + keep_ms
 redis.call(
@@ -183,9 +188,10 @@ return { 'started', token, lease_ends_ms, now_ms }
     [1, 'lua/once/begin.lua', 1],
     [21, 'lua/shared/exact.lua', 1],
     [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/shared/once/state.lua', 1],
-    [75, 'lua/shared/once/keep.lua', 1],
-    [86, 'lua/once/begin.lua', 25],
+    [32, 'lua/shared/next-token.lua', 1],
+    [37, 'lua/shared/once/state.lua', 1],
+    [80, 'lua/shared/once/keep.lua', 1],
+    [91, 'lua/once/begin.lua', 26],
   ],
   encode(args) {
     return [

@@ -14,6 +14,17 @@ export function checkInteger(argument: string, value: unknown, min: number, max:
   return value
 }
 
+/** One of a few words. */
+export function checkOneOf<Word extends string>(
+  argument: string,
+  value: unknown,
+  words: readonly Word[],
+): Word {
+  const word = words.find((known) => known === value)
+  if (word === undefined) throw new InvalidArgumentError(argument, `must be one of ${words.join(', ')}`)
+  return word
+}
+
 /** Text of 1 to `maxBytes` bytes of UTF-8 without control characters or half surrogate pairs. */
 export function checkText(argument: string, value: unknown, maxBytes: number): string {
   if (typeof value !== 'string') throw new InvalidArgumentError(argument, 'must be a string')

@@ -24,10 +24,28 @@ export interface LeaseTerms {
   readonly maxHoldMs: number
 }
 
+/** Leaving an `await using` block gives it back. */
+export interface Lease extends AsyncDisposable {
+  /** Greater than that of every earlier lease on the same resource: hand it to what you protect. */
+  readonly token: number
+  /** When the lease ends, in milliseconds of the server's clock. */
+  readonly expiresAtMs: number
+  /** How much of the lease is left by this process's own clock; never more than the server grants. */
+  readonly remainingMs: number
+  /** Aborts when the lease is lost, with the LeaseLostError as its reason. */
+  readonly signal: AbortSignal
+  /** Throws LeaseLostError unless the lease is held now, also when the process has been asleep. */
+  assertHeld(): void
+  /** Makes the lease last `lease` from now; default: as long as it was asked for. Throws LeaseLostError. */
+  extend(lease?: Duration): Promise<void>
+  /** Gives the lease back. Throws LeaseLostError when it had ended before. A second call does nothing. */
+  release(): Promise<void>
+}
+
 const MAX_LEASE = { max: '30d' } as const
 
-export class Lease implements Kept, AsyncDisposable {
-  /** Greater than that of every earlier lease on the same resource: hand it to what you protect. */
+/** A lease that the keeper extends until it is released. */
+export class KeptLease implements Lease, Kept {
   readonly token: number
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
@@ -65,29 +83,24 @@ export class Lease implements Kept, AsyncDisposable {
     return this.#terms.unit.slotName
   }
 
-  /** When the lease ends, in milliseconds of the server's clock. */
   get expiresAtMs(): number {
     return this.#expiresAtMs
   }
 
-  /** How much of the lease is left by this process's own clock; never more than the server grants. */
   get remainingMs(): number {
     return this.#state === 'held' ? Math.max(0, this.#endsAt - performance.now()) : 0
   }
 
-  /** Aborts when the lease is lost, with the LeaseLostError as its reason. */
   get signal(): AbortSignal {
     return this.#aborter.signal
   }
 
-  /** Throws LeaseLostError unless the lease is held now, also when the process has been asleep. */
   assertHeld(): void {
     if (this.remainingMs > 0) return
     this.expireIfOver()
     throw this.#lostError()
   }
 
-  /** Makes the lease last `lease` from now; default: as long as it was asked for. Throws LeaseLostError. */
   async extend(lease?: Duration): Promise<void> {
     const leaseMs = lease === undefined ? this.#leaseMs : toMs('lease', lease, MAX_LEASE)
     this.assertHeld()
@@ -96,7 +109,6 @@ export class Lease implements Kept, AsyncDisposable {
     this.#leaseMs = leaseMs
   }
 
-  /** Gives the lease back. Throws LeaseLostError when it had ended before. A second call does nothing. */
   async release(): Promise<void> {
     if (this.#state === 'released') return
     if (this.#state === 'lost') throw this.#lostError()
@@ -110,7 +122,6 @@ export class Lease implements Kept, AsyncDisposable {
     throw this.#lostError()
   }
 
-  /** As `release`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
   }
@@ -167,4 +178,74 @@ export class Lease implements Kept, AsyncDisposable {
   #lostError(): LeaseLostError {
     return new LeaseLostError(this.#terms.resource, this.token)
   }
+}
+
+/** The same lease, once more: for code that may be called by somebody who has it already. */
+export class NestedLease implements Lease {
+  readonly #outer: KeptLease | NestedLease
+  #released = false
+
+  constructor(outer: KeptLease | NestedLease) {
+    outer.assertHeld()
+    this.#outer = outer
+  }
+
+  get token(): number {
+    return this.#outer.token
+  }
+
+  get prefix(): string {
+    return this.#outer.prefix
+  }
+
+  get expiresAtMs(): number {
+    return this.#outer.expiresAtMs
+  }
+
+  get remainingMs(): number {
+    return this.#released ? 0 : this.#outer.remainingMs
+  }
+
+  get signal(): AbortSignal {
+    return this.#outer.signal
+  }
+
+  assertHeld(): void {
+    this.#outer.assertHeld()
+  }
+
+  extend(lease?: Duration): Promise<void> {
+    return this.#outer.extend(lease)
+  }
+
+  /** Leaves the outer lease as it is. Throws LeaseLostError when that has ended. */
+  async release(): Promise<void> {
+    if (this.#released) return
+    this.#released = true
+    this.#outer.assertHeld()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release()
+  }
+}
+
+/**
+ * Runs a task under a lease and gives it back; resolves to what the task gave. Throws LeaseLostError when the
+ * lease ended before the task did: it was done, but perhaps not alone.
+ */
+export async function runUnder<Value>(
+  lease: Lease,
+  task: (lease: Lease) => Promise<Value> | Value,
+): Promise<Value> {
+  let value: Value
+  try {
+    value = await task(lease)
+  } catch (error) {
+    // What the task threw says more; a lease that was lost is told by its signal.
+    await lease.release().catch(() => undefined)
+    throw error
+  }
+  await lease.release()
+  return value
 }

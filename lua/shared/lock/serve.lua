@@ -1,31 +1,7 @@
--- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
--- it. Answers false, and has only removed the ticket, when the process is gone.
-local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together then
-    message = message .. '\n' .. first_message(next_ticket, lease_ms)
-  end
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return false
-  end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
-    lock.last_ticket = 0
-  end
-  return true
-end
-
--- Hands a free lock to the first in line who is alive. A waiting reader, and one who waits for its chance
--- only (kind b), is told to come instead. Answers 'own' when that was the caller's own ticket, 'more' when
--- the call ended among dead tickets and the lock is still free.
+-- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
+-- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, 0, 1)
     if not pair[1] then
@@ -36,8 +12,10 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.text == own then
       return 'own'
     end
-    if ticket.kind ~= 'x' then
-      if tell_process(ticket, first_message(ticket, claim_ms), how) then
+    if ticket.kind == 's' then
+      return 'more'
+    elseif ticket.kind == 'b' then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'told'
       end
       redis.call('ZREM', queue, ticket.text)

@@ -1,0 +1,56 @@
+--[[
+Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back.
+Whoever is first in line afterwards is told.
+
+@returns abandoned  more:flag
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local readers = KEYS[3] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
+local claim_ms = tonumber(ARGV[4]) -- integer: how long the next holder has to confirm
+local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
+local channel = ARGV[6] -- text: beginning of the channels of processes
+local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
+-- @include shared/lock/state
+-- @include shared/lock/save
+-- @include shared/lock/grant
+-- @include shared/lock/readers
+-- @include shared/lock/hand-over
+-- @include shared/lock/serve-shared
+
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+local ticket =
+  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+redis.call('ZREM', queue, format_ticket(ticket))
+local token = redis.call('HGET', reader_ids, 'i' .. id)
+if token then
+  forget_reader(readers, reader_ids, token)
+end
+count_readers(lock, readers, reader_ids, now_ms)
+lapse(lock, now_ms)
+local served
+if lock.last_ticket > 0 and lock.mode ~= 'x' then
+  served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
+  lock.last_ticket = 0
+end
+save_freed_lock(state, lock, now_ms)
+return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }

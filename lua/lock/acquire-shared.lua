@@ -1,0 +1,84 @@
+--[[
+Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in
+together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved.
+Safe to repeat, as `acquire`.
+
+@returns granted  token:integer expires_at_ms:integer now_ms:integer
+@returns held     retry_after_ms:integer
+@returns queued   position:integer recheck_ms:integer now_ms:integer
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local readers = KEYS[3] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
+local claim_ms = tonumber(ARGV[4]) -- integer: how long others have to confirm what they get now
+local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when it cannot be let in
+local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
+local channel = ARGV[7] -- text: beginning of the channels of processes
+local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
+-- @include shared/lock/state
+-- @include shared/lock/save
+-- @include shared/lock/grant
+-- @include shared/lock/readers
+-- @include shared/lock/hand-over
+-- @include shared/lock/serve-shared
+
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local known, ends_at_ms = reading_of(readers, reader_ids, id, now_ms)
+if known then
+  return { 'granted', known, ends_at_ms, now_ms }
+end
+count_readers(lock, readers, reader_ids, now_ms)
+lapse(lock, now_ms)
+
+local how = { channel = channel, sharded = sharded, counted = counted }
+local ticket =
+  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+local own = format_ticket(ticket)
+local served = 'nobody'
+if lock.last_ticket > 0 and lock.mode ~= 'x' then
+  served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+end
+local fits = lock.mode ~= 'x' and (served == 'own' or lock.last_ticket == 0)
+if fits then
+  local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  if served == 'own' then
+    redis.call('ZREM', queue, own)
+    serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+  end
+  local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
+  save_lock(state, lock, now_ms)
+  return { 'granted', token, expires_at_ms, now_ms }
+end
+-- The attempt may just have been let in with those before it.
+known, ends_at_ms = reading_of(readers, reader_ids, id, now_ms)
+if known then
+  save_lock(state, lock, now_ms)
+  return { 'granted', known, ends_at_ms, now_ms }
+end
+local recheck_ms = math.max(1, lock.expires_at_ms - now_ms)
+local place = 0
+if waits then
+  lock.last_ticket, place = stand_in_line(queue, ticket, lock.last_ticket)
+end
+save_lock(state, lock, now_ms)
+if waits then
+  return { 'queued', place, place == 0 and recheck_ms or 0, now_ms }
+end
+return { 'held', recheck_ms }

@@ -1,0 +1,24 @@
+--[[
+Reads a value that was stored under a token.
+
+@returns found   token:integer value:bytes
+@returns absent
+@cost    O(1)
+@reads
+]]
+local fenced = KEYS[1] -- hash: layout, codec, token and value
+local codec = ARGV[1] -- text: name of the codec that reads the value
+
+-- @include shared/lock/fenced
+
+local stored = open_fenced(fenced)
+if stored.layout ~= FENCED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. stored.layout)
+end
+if not stored.value then
+  return { 'absent' }
+end
+if stored.codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored.codec)
+end
+return { 'found', stored.token, stored.value }

@@ -1,0 +1,42 @@
+--[[
+Looks at the lock: its leases, soonest to end first, and its line. Names at most 100 of each.
+
+@returns inspection  mode:text token:integer now_ms:integer leases:[token:integer expires_at_ms:integer holder:text] waiting:integer line:[id:text kind:text holder:text]
+@cost    O(log n + 200)
+@reads
+]]
+local state = KEYS[1] -- string: the lock's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local readers = KEYS[3] -- sorted set: token -> when its lease ends
+local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
+
+-- @include shared/clock
+-- @include shared/tickets
+-- @include shared/lock/state
+
+local lock = open_lock(state)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+lapse(lock, now_ms)
+local leases = {}
+if lock.mode == 'x' then
+  leases = { lock.token, lock.expires_at_ms, lock.holder }
+elseif lock.mode == 's' then
+  local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
+  for at = 1, #live, 2 do
+    local known = redis.call('HGET', reader_ids, live[at])
+    leases[#leases + 1] = tonumber(live[at])
+    leases[#leases + 1] = tonumber(live[at + 1])
+    leases[#leases + 1] = string.match(known or '', '^%S* (.*)$') or ''
+  end
+end
+local line = {}
+for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
+  local ticket = parse_ticket(text)
+  line[#line + 1] = ticket.id
+  line[#line + 1] = ticket.kind
+  line[#line + 1] = ticket.holder
+end
+return { 'inspection', lock.mode, lock.token, now_ms, leases, redis.call('ZCARD', queue), line }

@@ -1,0 +1,12 @@
+-- A value that remembers the greatest token that wrote it.
+local FENCED_LAYOUT = '1'
+
+local function open_fenced(fenced)
+  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value')
+  return {
+    layout = stored[1] or FENCED_LAYOUT,
+    codec = stored[2],
+    token = tonumber(stored[3] or 0),
+    value = stored[4],
+  }
+end

@@ -1,0 +1,22 @@
+-- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- it. Answers false, and has only removed the ticket, when the process is gone.
+local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
+  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local now_ms = math.floor(now_us / 1000)
+  local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local next_ticket = behind and parse_ticket(behind)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together then
+    message = message .. '\n' .. first_message(next_ticket, lease_ms)
+  end
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, message, how) then
+    return false
+  end
+  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
+  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+    lock.last_ticket = 0
+  end
+  return true
+end

@@ -1,0 +1,34 @@
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+local function lock_text(lock)
+  return string.format(
+    '%s %s %.0f %.0f %d %s %s',
+    LOCK_LAYOUT,
+    lock.mode,
+    lock.token,
+    lock.expires_at_ms,
+    lock.last_ticket,
+    lock.id,
+    lock.holder
+  )
+end
+
+local function lock_kept_ms(lock, now_ms)
+  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+end
+
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+
+-- As `save_lock`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_lock(state, lock, now_ms)
+  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
+  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+end

@@ -1,0 +1,54 @@
+-- Readers who stand one behind the other are let in together.
+local MOST_LET_IN = 100
+
+-- Lets a waiting reader in, for the time in which its process has to confirm. Answers false when the
+-- process is gone.
+local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local token = next_token(lock.token, now_us)
+  redis.call('ZREM', queue, ticket.text)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not tell_process(ticket, message, how) then
+    return false
+  end
+  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  return true
+end
+
+-- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
+-- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
+-- it stopped among dead tickets, 'nobody' when the line is empty.
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local let = 0
+  for _ = 1, MOST_SKIPPED do
+    local pair = redis.call('ZRANGE', queue, 0, 1)
+    if not pair[1] then
+      lock.last_ticket = 0
+      return 'nobody'
+    end
+    local ticket = parse_ticket(pair[1])
+    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+    if ticket.text == own and fits then
+      return 'own'
+    elseif not fits then
+      call_first(queue, lock.expires_at_ms - now_ms, how)
+      return 'served'
+    elseif let == MOST_LET_IN then
+      tell_process(ticket, 'come ' .. ticket.id, how)
+      return 'served'
+    elseif ticket.kind == 's' then
+      local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      let = came and let + 1 or let
+    elseif ticket.kind == 'b' then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
+    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      return 'served'
+    end
+  end
+  return 'more'
+end

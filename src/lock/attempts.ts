@@ -1,0 +1,140 @@
+// How attempts on one lock speak to the server, alone or as a reader, and how its leases go on and end.
+
+import {
+  abandon,
+  abandonShared,
+  acquire,
+  acquireShared,
+  extend,
+  extendShared,
+  release,
+  releaseShared,
+  serve,
+} from '../generated/lock.ts'
+import type { LeaseKind } from '../runtime/lease-keeper.ts'
+import type { Attempts, Standing } from '../runtime/line.ts'
+import type { Trace, Unit } from '../runtime/unit.ts'
+
+/** How one handle of a lock asks for it. */
+export interface AcquireTerms {
+  readonly holder: string
+  readonly leaseMs: number
+  readonly barging: boolean
+}
+
+/** What a handle of a lock, shared or not, does with the server. */
+export interface LockSide extends Attempts {
+  readonly kind: LeaseKind
+  release(token: number, trace: Trace): Promise<boolean>
+}
+
+/** Whoever is handed a lock has this long to confirm that it is there: by extending or releasing it. */
+export const CLAIM_MS = 1000
+
+/** Everybody who waits for something of this unit is told on a channel that begins so. */
+export async function channelOf(unit: Unit): Promise<string> {
+  await unit.learn()
+  return toldOn(unit).channel
+}
+
+export class ExclusiveSide implements LockSide {
+  readonly kind: LeaseKind
+  readonly #unit: Unit
+  readonly #terms: AcquireTerms
+
+  constructor(unit: Unit, terms: AcquireTerms) {
+    this.#unit = unit
+    this.#terms = terms
+    this.kind = exclusiveKind(unit)
+  }
+
+  attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+    return this.#unit.run(acquire, { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...toldOn(this.#unit) })
+  }
+
+  async abandon(id: string, how: { listens: boolean }): Promise<void> {
+    const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    const { more } = await this.#unit.run(abandon, args)
+    if (more) await serveAll(this.#unit)
+  }
+
+  async release(token: number, trace: Trace): Promise<boolean> {
+    const answer = await this.#unit.run(release, { token, claimMs: CLAIM_MS, ...toldOn(this.#unit) }, trace)
+    if (answer.status === 'lost') return false
+    if (answer.more) await serveAll(this.#unit)
+    return true
+  }
+}
+
+export class SharedSide implements LockSide {
+  readonly kind: LeaseKind
+  readonly #unit: Unit
+  readonly #terms: AcquireTerms
+
+  constructor(unit: Unit, terms: AcquireTerms) {
+    this.#unit = unit
+    this.#terms = terms
+    this.kind = sharedKind(unit)
+  }
+
+  attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+    const { holder, leaseMs } = this.#terms
+    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    return this.#unit.run(acquireShared, args)
+  }
+
+  async abandon(id: string, how: { listens: boolean }): Promise<void> {
+    const { holder, leaseMs } = this.#terms
+    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    const { more } = await this.#unit.run(abandonShared, args)
+    if (more) await serveAll(this.#unit)
+  }
+
+  async release(token: number, trace: Trace): Promise<boolean> {
+    const args = { token: String(token), claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    const answer = await this.#unit.run(releaseShared, args, trace)
+    if (answer.status === 'lost') return false
+    if (answer.more) await serveAll(this.#unit)
+    return true
+  }
+}
+
+/** Hands a free lock on, in bounded steps. */
+async function serveAll(unit: Unit): Promise<void> {
+  for (;;) {
+    const { more } = await unit.run(serve, { claimMs: CLAIM_MS, ...toldOn(unit) })
+    if (!more) return
+  }
+}
+
+/**
+ * On one node a process listens on one channel for all its locks. On a cluster the channel carries the tag
+ * of the lock, so that script and listeners meet on one node; without sharded channels the number of those
+ * who heard tells nothing there.
+ */
+export function toldOn(unit: Unit): { channel: string; sharded: boolean; counted: boolean } {
+  const { runtime, place, prefix, sharded } = unit
+  const cluster = runtime.server.info?.cluster ?? false
+  const channel = cluster ? `${prefix}:wake` : `${runtime.namespace}:{${place.structure}:}:wake`
+  return { channel, sharded, counted: !cluster || sharded }
+}
+
+/** One for all locks of an instance, so that their leases are extended together. */
+function exclusiveKind({ runtime }: Unit): LeaseKind {
+  return runtime.leaseKind('lock', {
+    async extend(leases) {
+      const states = leases.map(({ prefix }) => `${prefix}:state`)
+      const answer = await runtime.runner.run(extend, states, { leases })
+      return { nowMs: answer.nowMs, endsAtMs: answer.leases }
+    },
+  })
+}
+
+function sharedKind(unit: Unit): LeaseKind {
+  return {
+    async extend(leases) {
+      const answer = await unit.run(extendShared, { leases })
+      return { nowMs: answer.nowMs, endsAtMs: answer.leases }
+    },
+  }
+}

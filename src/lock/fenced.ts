@@ -1,0 +1,47 @@
+import { fencedGet, fencedSet } from '../generated/lock.ts'
+import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { type Codec, json } from '../runtime/codec.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Unit } from '../runtime/unit.ts'
+
+export interface FencedOptions<Value> {
+  /** How the value becomes bytes; default JSON. */
+  codec?: Codec<Value>
+}
+
+const SINCE = '6.2.0'
+
+/**
+ * A value in Redis that only the newest holder of a lock can write: it keeps the token that it was written
+ * with, and refuses smaller ones.
+ */
+export class Fenced<Value> {
+  readonly name: string
+  readonly #unit: Unit
+  readonly #codec: Codec<Value>
+
+  constructor(runtime: Runtime, name: string, options: FencedOptions<Value> = {}) {
+    checkOptions('options', options, ['codec'])
+    this.name = checkName('name', name)
+    this.#unit = new Unit(runtime, { structure: 'lock', name: this.name, since: SINCE })
+    this.#codec = options.codec ?? json<Value>()
+  }
+
+  /** Stores the value under a lease's token. False: refused, for a greater token has written since. */
+  async set(value: Value, token: number): Promise<boolean> {
+    const args = {
+      codec: this.#codec.name,
+      token: checkInteger('token', token, 0, Number.MAX_SAFE_INTEGER),
+      value: this.#codec.encode(value),
+    }
+    return (await this.#unit.run(fencedSet, args)).status === 'stored'
+  }
+
+  /** The value and the token that wrote it, or null. */
+  async get(): Promise<{ value: Value; token: number } | null> {
+    const answer = await this.#unit.run(fencedGet, { codec: this.#codec.name })
+    if (answer.status === 'absent') return null
+    return { value: this.#codec.decode(answer.value), token: answer.token }
+  }
+}

@@ -1,0 +1,31 @@
+import { inspect } from '../generated/lock.ts'
+import type { Unit } from '../runtime/unit.ts'
+
+/** A picture of a lock; for people, for it may be old when it arrives. */
+export interface LockInspection {
+  /** `shared` when readers hold it. */
+  readonly mode: 'free' | 'held' | 'shared'
+  /** The newest token granted; 0 when the lock was never held, or long ago. */
+  readonly token: number
+  /** At most 100, soonest to end first. */
+  readonly holders: readonly {
+    readonly token: number
+    readonly expiresAtMs: number
+    readonly holder: string
+  }[]
+  /** How many stand in line. */
+  readonly waiting: number
+  /** The first 100 of them. */
+  readonly line: readonly { readonly holder: string; readonly shared: boolean }[]
+}
+
+export async function inspectLock(unit: Unit): Promise<LockInspection> {
+  const answer = await unit.run(inspect, {})
+  return {
+    mode: answer.mode === 'x' ? 'held' : answer.mode === 's' ? 'shared' : 'free',
+    token: answer.token,
+    holders: answer.leases,
+    waiting: answer.waiting,
+    line: answer.line.map(({ kind, holder }) => ({ holder, shared: kind === 's' })),
+  }
+}

@@ -1,0 +1,133 @@
+import { checkOptions } from '../runtime/arguments.ts'
+import type { Duration } from '../runtime/duration.ts'
+import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
+import { type Lease, runUnder } from '../runtime/lease.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { Lock, type LockOptions } from './lock.ts'
+
+const MOST_NAMES = 100
+
+/** Leases on all names of a set. */
+export interface SetLease extends Lease {
+  /** The greatest of the tokens. */
+  readonly token: number
+  /** The token of each name. */
+  readonly tokens: ReadonlyMap<string, number>
+}
+
+/**
+ * Several locks, all or none. They are taken one after the other in the order of their names, whatever order
+ * the caller writes them in, so that no two sets wait for each other (Havender, "Avoiding deadlock in
+ * multitasking systems", 1968); each of them may lie in another slot.
+ */
+export class LockSet {
+  readonly names: readonly string[]
+  readonly #locks: readonly Lock[]
+
+  constructor(runtime: Runtime, names: readonly string[], options: LockOptions = {}) {
+    this.names = checkNames(names)
+    this.#locks = this.names.map((name) => new Lock(runtime, name, options))
+  }
+
+  /** One attempt at each. Resolves to null when one of them is held, and then none is kept. */
+  async tryAcquire(): Promise<SetLease | null> {
+    return this.#takeAll((lock) => lock.tryAcquire())
+  }
+
+  /** Waits for all of them. Throws WaitTimeoutError after `wait`, or the signal's reason; then none is kept. */
+  async acquire(options: Waiting = {}): Promise<SetLease> {
+    checkOptions('options', options, ['wait', 'signal'])
+    const endsAt = performance.now() + toWaitMs(options)
+    const { signal } = options
+    const lease = await this.#takeAll((lock) => {
+      const wait: Duration = `${Math.max(0, Math.ceil(endsAt - performance.now()))}ms`
+      return lock.acquire({ wait, ...(signal ? { signal } : {}) })
+    })
+    if (lease === null) throw new WaitTimeoutError('the locks were not free in time')
+    return lease
+  }
+
+  /** Runs the task under all of them, as `lock.run`. */
+  async run<Value>(task: (lease: SetLease) => Promise<Value> | Value, options: Waiting = {}): Promise<Value> {
+    const lease = await this.acquire(options)
+    return runUnder(lease, () => task(lease))
+  }
+
+  async #takeAll(take: (lock: Lock) => Promise<Lease | null>): Promise<SetLease | null> {
+    const taken = new Map<string, Lease>()
+    let complete = false
+    try {
+      for (const lock of this.#locks) {
+        const lease = await take(lock)
+        if (lease === null) return null
+        taken.set(lock.name, lease)
+      }
+      complete = true
+      return new AllLeases(taken)
+    } finally {
+      if (!complete) await giveBack([...taken.values()])
+    }
+  }
+}
+
+/** What could not be had whole is given back; a lease that ended meanwhile has nothing left to give. */
+async function giveBack(leases: readonly Lease[]): Promise<void> {
+  await Promise.allSettled(leases.map((lease) => lease.release()))
+}
+
+class AllLeases implements SetLease {
+  readonly tokens: ReadonlyMap<string, number>
+  readonly token: number
+  readonly signal: AbortSignal
+  readonly #leases: readonly Lease[]
+
+  constructor(leases: ReadonlyMap<string, Lease>) {
+    this.#leases = [...leases.values()]
+    this.tokens = new Map([...leases].map(([name, { token }]) => [name, token]))
+    this.token = Math.max(...this.tokens.values())
+    this.signal = AbortSignal.any(this.#leases.map(({ signal }) => signal))
+  }
+
+  get expiresAtMs(): number {
+    return Math.min(...this.#leases.map(({ expiresAtMs }) => expiresAtMs))
+  }
+
+  get remainingMs(): number {
+    return Math.min(...this.#leases.map(({ remainingMs }) => remainingMs))
+  }
+
+  assertHeld(): void {
+    for (const lease of this.#leases) lease.assertHeld()
+  }
+
+  async extend(lease?: Duration): Promise<void> {
+    await settleAll(this.#leases.map((one) => one.extend(lease)))
+  }
+
+  /** Gives all of them back. Throws LeaseLostError when one had ended before; the others are given back. */
+  async release(): Promise<void> {
+    await settleAll(this.#leases.map((lease) => lease.release()))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release()
+  }
+}
+
+/** Waits for all, then throws what the first of them threw. */
+async function settleAll(promises: readonly Promise<void>[]): Promise<void> {
+  const settled = await Promise.allSettled(promises)
+  const failed = settled.find((one) => one.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+/** In order of bytes, each once. */
+function checkNames(names: unknown): string[] {
+  if (!Array.isArray(names) || names.length === 0 || names.length > MOST_NAMES) {
+    throw new InvalidArgumentError('names', `must be a list of 1 to ${MOST_NAMES} names`)
+  }
+  const known = new Set<string>(names.map(String))
+  if (known.size !== names.length) throw new InvalidArgumentError('names', 'must not name a lock twice')
+  return [...known].toSorted()
+}

@@ -1,0 +1,179 @@
+import { hostname } from 'node:os'
+import { clear } from '../generated/lock.ts'
+import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError, LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
+import { KeptLease, type Lease, NestedLease, runUnder } from '../runtime/lease.ts'
+import { standInLine } from '../runtime/line.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Unit } from '../runtime/unit.ts'
+import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { type AcquireTerms, channelOf, ExclusiveSide, type LockSide, SharedSide, toldOn } from './attempts.ts'
+import { inspectLock, type LockInspection } from './inspection.ts'
+
+export interface LockOptions {
+  /** How long the lock is leased; it is extended while it is held. Default 30 seconds. */
+  lease?: Duration
+  /** How long it is extended at most, from its grant on; default: as long as it is held. */
+  maxHold?: Duration
+  /** Who gets a lock that becomes free: the first in line, or whoever comes first. Default 'fair'. */
+  order?: 'fair' | 'barging'
+  /** What `inspect` calls the holder; default: host name and process id. */
+  holder?: string
+}
+
+export interface AcquireOptions extends Waiting {
+  /** A lease on this lock that the caller has already: the lock is then not acquired again. */
+  held?: Lease
+}
+
+const OPTIONS = ['lease', 'maxHold', 'order', 'holder'] as const
+const ACQUIRE_OPTIONS = ['wait', 'signal', 'held'] as const
+const SINCE = '6.2.0'
+
+/** Ways to get one lock: alone, or together with other readers. */
+export class LockAccess {
+  readonly #unit: Unit
+  readonly #side: LockSide
+  readonly #terms: AcquireTerms
+  readonly #maxHoldMs: number
+
+  constructor(unit: Unit, side: LockSide, terms: AcquireTerms, maxHoldMs: number) {
+    this.#unit = unit
+    this.#side = side
+    this.#terms = terms
+    this.#maxHoldMs = maxHoldMs
+  }
+
+  /** One attempt, without standing in line. Resolves to null when somebody else has the lock. */
+  tryAcquire(): Promise<Lease | null> {
+    return this.#stand({})
+  }
+
+  /**
+   * Waits for the lock, by default not at all. Throws WaitTimeoutError after `wait`, or the signal's reason.
+   */
+  async acquire(options: AcquireOptions = {}): Promise<Lease> {
+    checkOptions('options', options, ACQUIRE_OPTIONS)
+    if (options.held !== undefined) return new NestedLease(this.#own(options.held))
+    const lease = await this.#stand(options)
+    if (lease !== null) return lease
+    throw new WaitTimeoutError(
+      `lock ${this.#unit.place.name} was not free within ${options.wait ?? 'one attempt'}`,
+    )
+  }
+
+  /**
+   * Runs the task under the lock and resolves to what it gives; `lease.signal` aborts should the lock be lost.
+   * Throws as `acquire`, or LeaseLostError when the lease ended before the task.
+   */
+  async run<Value>(
+    task: (lease: Lease) => Promise<Value> | Value,
+    options: AcquireOptions = {},
+  ): Promise<Value> {
+    return runUnder(await this.acquire(options), task)
+  }
+
+  async #stand(waiting: Waiting): Promise<Lease | null> {
+    const { mailbox, keeper } = this.#unit.runtime
+    const grant = await standInLine(this.#side, {
+      mailbox,
+      channel: () => channelOf(this.#unit),
+      waitMs: toWaitMs(waiting),
+      signal: waiting.signal,
+    })
+    if (grant === null) return null
+    const terms = {
+      kind: this.#side.kind,
+      unit: this.#unit,
+      release: this.#side.release.bind(this.#side),
+      resource: `lock ${this.#unit.place.name}`,
+      leaseMs: this.#terms.leaseMs,
+      maxHoldMs: this.#maxHoldMs,
+    }
+    return new KeptLease(grant, terms, keeper)
+  }
+
+  #own(held: Lease): KeptLease | NestedLease {
+    const isOurs = held instanceof KeptLease || held instanceof NestedLease
+    if (isOurs && held.prefix === this.#unit.prefix) return held
+    throw new InvalidArgumentError('held', 'must be a lease on this lock')
+  }
+}
+
+/**
+ * At most one holder at a time, for a limited time. A lock is a lease: whoever holds it must finish, extend or
+ * lose it. It cannot stop a process that sleeps: hand `lease.token` to what you protect (Kleppmann, "How to
+ * do distributed locking", 2016).
+ */
+export class Lock extends LockAccess {
+  readonly name: string
+  /** For those who only read: any number of them at once, and nobody who holds the lock alone. */
+  readonly shared: LockAccess
+  readonly #unit: Unit
+  readonly #side: LockSide
+
+  constructor(runtime: Runtime, name: string, options: LockOptions = {}) {
+    checkOptions('options', options, OPTIONS)
+    const unit = new Unit(runtime, { structure: 'lock', name: checkName('name', name), since: SINCE })
+    const terms = toTerms(options)
+    const maxHoldMs = options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold)
+    const side = new ExclusiveSide(unit, terms)
+    super(unit, side, terms, maxHoldMs)
+    this.name = name
+    this.shared = new LockAccess(unit, new SharedSide(unit, terms), terms, maxHoldMs)
+    this.#unit = unit
+    this.#side = side
+  }
+
+  /** Gives a lease back by its token, as another process got it. Throws LeaseLostError when it has ended. */
+  async release(token: number): Promise<void> {
+    const trace = { repeated: false }
+    if (!(await this.#side.release(checkToken(token), trace))) throw this.#lost(token)
+  }
+
+  /**
+   * Makes a lease last `lease` from now; resolves to when it ends, in milliseconds of the server's clock.
+   * Throws LeaseLostError when it has ended.
+   */
+  async extend(token: number, lease: Duration): Promise<{ expiresAtMs: number }> {
+    const leaseMs = toMs('lease', lease, MAX_LEASE)
+    const { prefix } = this.#unit
+    const { endsAtMs } = await this.#side.kind.extend([{ prefix, token: checkToken(token), leaseMs }])
+    const [expiresAtMs = 0] = endsAtMs
+    if (expiresAtMs === 0) throw this.#lost(token)
+    return { expiresAtMs }
+  }
+
+  /** Who holds the lock and who waits for it, at most 100 of each. */
+  inspect(): Promise<LockInspection> {
+    return inspectLock(this.#unit)
+  }
+
+  /** Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. True when it existed. */
+  async clear(): Promise<boolean> {
+    await this.#unit.learn()
+    const { channel, sharded } = toldOn(this.#unit)
+    const { existed } = await this.#unit.run(clear, { channel, sharded })
+    return existed
+  }
+
+  #lost(token: number): LeaseLostError {
+    return new LeaseLostError(`lock ${this.name}`, token)
+  }
+}
+
+const MAX_LEASE = { max: '30d' } as const
+
+function toTerms({ lease = '30s', order = 'fair', holder }: LockOptions): AcquireTerms {
+  return {
+    leaseMs: toMs('lease', lease, { min: '10ms', ...MAX_LEASE }),
+    barging: checkOneOf('order', order, ['fair', 'barging']) === 'barging',
+    holder: holder === undefined ? `${hostname()}:${process.pid}` : checkText('holder', holder, 128),
+  }
+}
+
+function checkToken(token: unknown): number {
+  return checkInteger('token', token, 0, Number.MAX_SAFE_INTEGER)
+}
