@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'bc2e4ee12fd0faff3cbe60eb68aed6a8211e3ce6',
+    sha1: '5055cd05f0d3313d2cdf5da745050155f7007a76',
     reads: false,
     bytes: false,
     source: `--[[
@@ -171,29 +171,18 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
@@ -222,17 +211,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -244,15 +228,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -295,14 +284,13 @@ end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
   lock.mode = 's'
   lock.id = ''
   lock.holder = ''
-  local token = string.format('%.0f', lock.token)
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
   redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
@@ -419,12 +407,12 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [64, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
     [124, 'lua/shared/lock/state.lua', 1],
-    [176, 'lua/shared/lock/save.lua', 1],
-    [210, 'lua/shared/lock/grant.lua', 1],
-    [218, 'lua/shared/lock/readers.lua', 1],
-    [268, 'lua/shared/lock/hand-over.lua', 1],
-    [290, 'lua/shared/lock/serve-shared.lua', 1],
-    [344, 'lua/lock/abandon-shared.lua', 32],
+    [165, 'lua/shared/lock/save.lua', 1],
+    [199, 'lua/shared/lock/grant.lua', 1],
+    [207, 'lua/shared/lock/readers.lua', 1],
+    [256, 'lua/shared/lock/hand-over.lua', 1],
+    [278, 'lua/shared/lock/serve-shared.lua', 1],
+    [332, 'lua/lock/abandon-shared.lua', 32],
   ],
   encode(args) {
     return [
@@ -485,7 +473,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '6bd4e0140e1a07aef545f7a22e0aab69d101630d',
+    sha1: '6520f172a1ba1f01d01323e39d6286349e126400',
     reads: false,
     bytes: false,
     source: `--[[
@@ -618,29 +606,18 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
@@ -669,17 +646,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -691,15 +663,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -797,11 +774,11 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [63, 'lua/shared/tell.lua', 1],
     [87, 'lua/shared/line.lua', 1],
     [123, 'lua/shared/lock/state.lua', 1],
-    [175, 'lua/shared/lock/save.lua', 1],
-    [209, 'lua/shared/lock/grant.lua', 1],
-    [217, 'lua/shared/lock/hand-over.lua', 1],
-    [239, 'lua/shared/lock/serve.lua', 1],
-    [266, 'lua/lock/abandon.lua', 30],
+    [164, 'lua/shared/lock/save.lua', 1],
+    [198, 'lua/shared/lock/grant.lua', 1],
+    [206, 'lua/shared/lock/hand-over.lua', 1],
+    [228, 'lua/shared/lock/serve.lua', 1],
+    [255, 'lua/lock/abandon.lua', 30],
   ],
   encode(args) {
     return [
@@ -826,6 +803,220 @@ return { 'abandoned', served == 'more' and 1 or 0 }
         }
       default:
         return unexpected('the answer abandoned', parts[0])
+    }
+  },
+}
+
+export interface AcquireAllArguments {
+  /** the attempt, '<process>.<number>' */
+  readonly id: string
+  /** what people call its holder */
+  readonly holder: string
+  /** how long they are granted */
+  readonly leaseMs: number
+}
+
+export type AcquireAllAnswer =
+  | { readonly status: 'granted'; readonly nowMs: number; readonly leases: { readonly token: number; readonly expiresAtMs: number }[] }
+  | { readonly status: 'held'; readonly at: number }
+
+function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly token: number; readonly expiresAtMs: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { token: asInteger(flat[from]), expiresAtMs: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again.
+ *
+ * Cost: O(locks).
+ */
+export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
+  script: {
+    name: 'lock/acquire-all',
+    sha1: 'fb86bfbb0bc2530d0b04695061665cf814ae940e',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for
+any. Safe to repeat: an attempt that has them all gets the same answer again.
+
+@returns granted  now_ms:integer leases:[token:integer expires_at_ms:integer]
+@returns held     at:integer
+@cost    O(locks)
+]]
+local states, states_at = KEYS, 1 -- repeated string: states of the locks
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+--   mode           x: one holder; s: shared; -: given back; l: the lease ran out
+--   token          the newest one granted; it outlives its lease, so that tokens rise
+--   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
+--   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   id, holder     of the attempt that holds it alone, or held it
+local LOCK_LAYOUT = '1'
+
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function open_lock(state)
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  if layout ~= LOCK_LAYOUT then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = token,
+    expires_at_ms = tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    id = id,
+    holder = holder,
+  }
+end
+
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
+local function lock_text(lock)
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
+end
+
+local function lock_kept_ms(lock, now_ms)
+  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+end
+
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, lease_ms, now_us)
+  lock.mode = 'x'
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
+  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.id = id
+  lock.holder = holder
+end
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local locks, mine = {}, 0
+for at = states_at, #states, 1 do
+  local lock = open_lock(states[at])
+  if lock.layout ~= LOCK_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. lock.layout)
+  end
+  if lock.id == id and lock.mode == '-' then
+    return redis.error_reply('INVALID id: this attempt has given a lock back')
+  end
+  if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+    mine = mine + 1
+  end
+  lapse(lock, now_ms)
+  locks[at] = lock
+end
+if mine < #locks then
+  for at, lock in ipairs(locks) do
+    if not is_free(lock) or lock.last_ticket > 0 then
+      return { 'held', at - 1 }
+    end
+  end
+end
+local leases = {}
+for at, lock in ipairs(locks) do
+  if mine < #locks then
+    grant(lock, id, holder, lease_ms, now_us)
+    save_lock(states[at], lock, now_ms)
+  end
+  leases[2 * at - 1] = tonumber(lock.token)
+  leases[2 * at] = lock.expires_at_ms
+end
+return { 'granted', now_ms, leases }
+`,
+  },
+  parts: [],
+  lines: [
+    [1, 'lua/lock/acquire-all.lua', 1],
+    [14, 'lua/shared/clock.lua', 1],
+    [20, 'lua/shared/next-token.lua', 1],
+    [25, 'lua/shared/lock/state.lua', 1],
+    [66, 'lua/shared/lock/save.lua', 1],
+    [100, 'lua/shared/lock/grant.lua', 1],
+    [108, 'lua/lock/acquire-all.lua', 19],
+  ],
+  encode(args) {
+    return [
+      args.id,
+      args.holder,
+      args.leaseMs,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'granted':
+        return {
+          status: 'granted',
+          nowMs: asInteger(parts[1]),
+          leases: readLeasesOfAcquireAllGranted(parts[2]),
+        }
+      case 'held':
+        return {
+          status: 'held',
+          at: asInteger(parts[1]),
+        }
+      default:
+        return unexpected('one of the answers granted, held', parts[0])
     }
   },
 }
@@ -865,7 +1056,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '131c262824c036813df23f3f8281ea82763885fa',
+    sha1: '1052ea8b7fdf2d815be6c5af109e9501bba17485',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1003,29 +1194,18 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
@@ -1054,17 +1234,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -1076,15 +1251,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -1127,14 +1307,13 @@ end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
   lock.mode = 's'
   lock.id = ''
   lock.holder = ''
-  local token = string.format('%.0f', lock.token)
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
   redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
@@ -1275,12 +1454,12 @@ return { 'held', recheck_ms }
     [68, 'lua/shared/tell.lua', 1],
     [92, 'lua/shared/line.lua', 1],
     [128, 'lua/shared/lock/state.lua', 1],
-    [180, 'lua/shared/lock/save.lua', 1],
-    [214, 'lua/shared/lock/grant.lua', 1],
-    [222, 'lua/shared/lock/readers.lua', 1],
-    [272, 'lua/shared/lock/hand-over.lua', 1],
-    [294, 'lua/shared/lock/serve-shared.lua', 1],
-    [348, 'lua/lock/acquire-shared.lua', 36],
+    [169, 'lua/shared/lock/save.lua', 1],
+    [203, 'lua/shared/lock/grant.lua', 1],
+    [211, 'lua/shared/lock/readers.lua', 1],
+    [260, 'lua/shared/lock/hand-over.lua', 1],
+    [282, 'lua/shared/lock/serve-shared.lua', 1],
+    [336, 'lua/lock/acquire-shared.lua', 36],
   ],
   encode(args) {
     return [
@@ -1360,7 +1539,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '98bed31aeaa9e42a4d86b4a771f927cb277512bc',
+    sha1: '3bd25d648d674eaaa63da08ab028ea65ca7ffed3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1398,6 +1577,39 @@ end
 local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
+-- The quick way of a lock that nobody waits for: reads and writes its state as text, field for field as
+-- shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long way.
+
+-- The newest token of a lock that is free, for an attempt other than the one that gave it back.
+local function free_token(stored, id)
+  if not stored then
+    return '0'
+  end
+  local token, last_id = string.match(stored, '^1 %- (%d+) 0 0 (%S*)')
+  return last_id ~= id and token or nil
+end
+
+-- When the lease of this token ends, and the attempt that holds it.
+local function held_by(stored, token)
+  local known, expires_at_ms, id = string.match(stored or '', '^1 x (%d+) (%d+) 0 (%S*)')
+  if known == token then
+    return tonumber(expires_at_ms), id
+  end
+  return nil
+end
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local last_token = free_token(redis.call('GET', state), id)
+if last_token then
+  local token = next_token(last_token, now_us)
+  local expires_at_ms = now_ms + lease_ms
+  local text = string.format('1 x %.0f %.0f 0 %s %s', token, expires_at_ms, id, holder)
+  redis.call('SET', state, text, 'PX', lease_ms + 600000)
+  return { 'granted', token, expires_at_ms, now_ms }
+end
+
+-- Somebody has the lock, or waits for it, or this attempt has been here before.
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
@@ -1498,29 +1710,18 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
@@ -1549,17 +1750,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -1571,15 +1767,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -1638,15 +1839,19 @@ local lock = open_lock(state)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
 if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
-  return { 'granted', lock.token, lock.expires_at_ms, now_ms }
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
+
+if is_free(lock) and lock.last_ticket == 0 then
+  grant(lock, id, holder, lease_ms, now_us)
+  save_lock(state, lock, now_ms)
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
 
 local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket = {
@@ -1657,7 +1862,7 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local mine = is_free(lock) and (lock.last_ticket == 0 or barging)
+local mine = is_free(lock) and barging
 local served
 if is_free(lock) and not mine then
   served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
@@ -1669,14 +1874,12 @@ end
 if mine then
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
-  if lock.last_ticket > 0 then
-    redis.call('ZREM', queue, format_ticket(ticket))
-    if not call_first(queue, lease_ms, how) then
-      lock.last_ticket = 0
-      save_lock(state, lock, now_ms)
-    end
+  redis.call('ZREM', queue, format_ticket(ticket))
+  if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
+    lock.last_ticket = 0
+    save_lock(state, lock, now_ms)
   end
-  return { 'granted', lock.token, lock.expires_at_ms, now_ms }
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 if waits then
@@ -1701,15 +1904,17 @@ return { 'held', recheck_ms }
     [1, 'lua/lock/acquire.lua', 1],
     [25, 'lua/shared/clock.lua', 1],
     [31, 'lua/shared/next-token.lua', 1],
-    [36, 'lua/shared/tickets.lua', 1],
-    [68, 'lua/shared/tell.lua', 1],
-    [92, 'lua/shared/line.lua', 1],
-    [128, 'lua/shared/lock/state.lua', 1],
-    [180, 'lua/shared/lock/save.lua', 1],
-    [214, 'lua/shared/lock/grant.lua', 1],
-    [222, 'lua/shared/lock/hand-over.lua', 1],
-    [244, 'lua/shared/lock/serve.lua', 1],
-    [271, 'lua/lock/acquire.lua', 35],
+    [36, 'lua/shared/lock/quick.lua', 1],
+    [56, 'lua/lock/acquire.lua', 28],
+    [69, 'lua/shared/tickets.lua', 1],
+    [101, 'lua/shared/tell.lua', 1],
+    [125, 'lua/shared/line.lua', 1],
+    [161, 'lua/shared/lock/state.lua', 1],
+    [202, 'lua/shared/lock/save.lua', 1],
+    [236, 'lua/shared/lock/grant.lua', 1],
+    [244, 'lua/shared/lock/hand-over.lua', 1],
+    [266, 'lua/shared/lock/serve.lua', 1],
+    [293, 'lua/lock/acquire.lua', 49],
   ],
   encode(args) {
     return [
@@ -1911,7 +2116,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: 'ff7aa80a0e38ceb477b3b085658eae615b5597a1',
+    sha1: '6c6442f34f3bd4c588751efb4b48badca044605a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1940,29 +2145,18 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
@@ -1991,17 +2185,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -2013,10 +2202,15 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 
 local lock = open_lock(state)
@@ -2049,8 +2243,8 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend-shared.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/lock/state.lua', 1],
-    [71, 'lua/shared/lock/save.lua', 1],
-    [105, 'lua/lock/extend-shared.lua', 16],
+    [60, 'lua/shared/lock/save.lua', 1],
+    [94, 'lua/lock/extend-shared.lua', 16],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2101,7 +2295,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: 'ef62df61601c7f6c169d212b7bd0b8f8893b6fed',
+    sha1: '021f866e5b90e48235b8f7acf9e521403d7a9eca',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2128,29 +2322,18 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
@@ -2179,17 +2362,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -2201,10 +2379,15 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 
 local now_ms = math.floor(clock_us() / 1000)
@@ -2220,7 +2403,7 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local lock = locks[place]
   ends[place] = 0
-  if lock.mode == 'x' and lock.token == tonumber(leases[at]) and is_held(lock, now_ms) then
+  if lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
     lock.expires_at_ms = now_ms + leases[at + 1]
     ends[place] = lock.expires_at_ms
     save_freed_lock(states[place], lock, now_ms)
@@ -2234,8 +2417,8 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend.lua', 1],
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/lock/state.lua', 1],
-    [69, 'lua/shared/lock/save.lua', 1],
-    [103, 'lua/lock/extend.lua', 14],
+    [58, 'lua/shared/lock/save.lua', 1],
+    [92, 'lua/lock/extend.lua', 14],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2478,7 +2661,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: 'ddc36111e6730fc2c5adc7b263bdf1ac2d9273a8',
+    sha1: '5458bea9093044e944dbb1cd96bef30a411cdc99',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2539,29 +2722,18 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
@@ -2592,7 +2764,7 @@ local now_ms = math.floor(clock_us() / 1000)
 lapse(lock, now_ms)
 local leases = {}
 if lock.mode == 'x' then
-  leases = { lock.token, lock.expires_at_ms, lock.holder }
+  leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }
 elseif lock.mode == 's' then
   local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
   for at = 1, #live, 2 do
@@ -2609,7 +2781,7 @@ for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
   line[#line + 1] = ticket.kind
   line[#line + 1] = ticket.holder
 end
-return { 'inspection', lock.mode, lock.token, now_ms, leases, redis.call('ZCARD', queue), line }
+return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }
 `,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
@@ -2618,7 +2790,7 @@ return { 'inspection', lock.mode, lock.token, now_ms, leases, redis.call('ZCARD'
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/tickets.lua', 1],
     [51, 'lua/shared/lock/state.lua', 1],
-    [103, 'lua/lock/inspect.lua', 16],
+    [92, 'lua/lock/inspect.lua', 16],
   ],
   encode() {
     return []
@@ -2668,7 +2840,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '484f3721d0bf8540e2a67a9b4f94c6f9cd88ce7d',
+    sha1: '1bd1d93eaed01a1399b6c028cb411c0612a05338',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2800,29 +2972,18 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
@@ -2851,17 +3012,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -2873,15 +3029,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -2924,14 +3085,13 @@ end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
   lock.mode = 's'
   lock.id = ''
   lock.holder = ''
-  local token = string.format('%.0f', lock.token)
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
   redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
@@ -3046,12 +3206,12 @@ return { 'released', served == 'more' and 1 or 0 }
     [62, 'lua/shared/tell.lua', 1],
     [86, 'lua/shared/line.lua', 1],
     [122, 'lua/shared/lock/state.lua', 1],
-    [174, 'lua/shared/lock/save.lua', 1],
-    [208, 'lua/shared/lock/grant.lua', 1],
-    [216, 'lua/shared/lock/readers.lua', 1],
-    [266, 'lua/shared/lock/hand-over.lua', 1],
-    [288, 'lua/shared/lock/serve-shared.lua', 1],
-    [342, 'lua/lock/release-shared.lua', 30],
+    [163, 'lua/shared/lock/save.lua', 1],
+    [197, 'lua/shared/lock/grant.lua', 1],
+    [205, 'lua/shared/lock/readers.lua', 1],
+    [254, 'lua/shared/lock/hand-over.lua', 1],
+    [276, 'lua/shared/lock/serve-shared.lua', 1],
+    [330, 'lua/lock/release-shared.lua', 30],
   ],
   encode(args) {
     return [
@@ -3080,7 +3240,7 @@ return { 'released', served == 'more' and 1 or 0 }
 
 export interface ReleaseArguments {
   /** proves the lease */
-  readonly token: number
+  readonly token: string
   /** how long the next holder has to confirm */
   readonly claimMs: number
   /** beginning of the channels of processes */
@@ -3104,7 +3264,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'f8fefa7a99622a13d92788a56b75843b1360d389',
+    sha1: '1e1c4df578fff25133a37678e521a58d3d28b708',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3118,7 +3278,7 @@ that the token is unknown, and the answer is \`lost\`. \`more\`: the lock is fre
 ]]
 local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
-local token = tonumber(ARGV[1]) -- integer: proves the lease
+local token = ARGV[1] -- text: proves the lease
 local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
 local channel = ARGV[3] -- text: beginning of the channels of processes
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
@@ -3130,6 +3290,39 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+-- The quick way of a lock that nobody waits for: reads and writes its state as text, field for field as
+-- shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long way.
+
+-- The newest token of a lock that is free, for an attempt other than the one that gave it back.
+local function free_token(stored, id)
+  if not stored then
+    return '0'
+  end
+  local token, last_id = string.match(stored, '^1 %- (%d+) 0 0 (%S*)')
+  return last_id ~= id and token or nil
+end
+
+-- When the lease of this token ends, and the attempt that holds it.
+local function held_by(stored, token)
+  local known, expires_at_ms, id = string.match(stored or '', '^1 x (%d+) (%d+) 0 (%S*)')
+  if known == token then
+    return tonumber(expires_at_ms), id
+  end
+  return nil
+end
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms, id = held_by(redis.call('GET', state), token)
+if expires_at_ms and expires_at_ms > now_ms then
+  -- A full server refuses this; the long way has a write before it that needs no memory.
+  local saved = redis.pcall('SET', state, '1 - ' .. token .. ' 0 0 ' .. id .. ' ', 'PX', '600000')
+  if not saved.err then
+    return { 'released', 0 }
+  end
+end
+
+-- Somebody waits, or the lease is not what it was.
 -- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
 -- in milliseconds.
 local function next_token(last, now_us)
@@ -3235,29 +3428,18 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
@@ -3286,17 +3468,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -3308,15 +3485,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -3381,18 +3563,18 @@ end
 if lock.mode == '-' then
   return { 'released', lock.last_ticket > 0 and 1 or 0 }
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
 if not is_held(lock, now_ms) then
   return { 'lost' }
 end
 lock.mode = '-'
 lock.expires_at_ms = 0
-local served
-if lock.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve(lock, queue, '', claim_ms, now_us, how)
+if lock.last_ticket == 0 then
+  save_freed_lock(state, lock, now_ms)
+  return { 'released', 0 }
 end
+
+local how = { channel = channel, sharded = sharded, counted = counted }
+local served = serve(lock, queue, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
 return { 'released', served == 'more' and 1 or 0 }
 `,
@@ -3401,16 +3583,18 @@ return { 'released', served == 'more' and 1 or 0 }
   lines: [
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/next-token.lua', 1],
-    [29, 'lua/shared/tickets.lua', 1],
-    [61, 'lua/shared/tell.lua', 1],
-    [85, 'lua/shared/line.lua', 1],
-    [121, 'lua/shared/lock/state.lua', 1],
-    [173, 'lua/shared/lock/save.lua', 1],
-    [207, 'lua/shared/lock/grant.lua', 1],
-    [215, 'lua/shared/lock/hand-over.lua', 1],
-    [237, 'lua/shared/lock/serve.lua', 1],
-    [264, 'lua/lock/release.lua', 28],
+    [24, 'lua/shared/lock/quick.lua', 1],
+    [44, 'lua/lock/release.lua', 20],
+    [57, 'lua/shared/next-token.lua', 1],
+    [62, 'lua/shared/tickets.lua', 1],
+    [94, 'lua/shared/tell.lua', 1],
+    [118, 'lua/shared/line.lua', 1],
+    [154, 'lua/shared/lock/state.lua', 1],
+    [195, 'lua/shared/lock/save.lua', 1],
+    [229, 'lua/shared/lock/grant.lua', 1],
+    [237, 'lua/shared/lock/hand-over.lua', 1],
+    [259, 'lua/shared/lock/serve.lua', 1],
+    [286, 'lua/lock/release.lua', 42],
   ],
   encode(args) {
     return [
@@ -3460,7 +3644,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '815e69bf16ad695a49e4d0a99440f48c1ac411a6',
+    sha1: '1207577578d75f7fef6aa5f22392f68c49624de5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3589,29 +3773,18 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
@@ -3640,17 +3813,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -3662,15 +3830,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  redis.call('SET', state, lock_text(lock), 'KEEPTTL')
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -3713,14 +3886,13 @@ end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
   lock.mode = 's'
   lock.id = ''
   lock.holder = ''
-  local token = string.format('%.0f', lock.token)
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
   redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
@@ -3828,12 +4000,12 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [59, 'lua/shared/tell.lua', 1],
     [83, 'lua/shared/line.lua', 1],
     [119, 'lua/shared/lock/state.lua', 1],
-    [171, 'lua/shared/lock/save.lua', 1],
-    [205, 'lua/shared/lock/grant.lua', 1],
-    [213, 'lua/shared/lock/readers.lua', 1],
-    [263, 'lua/shared/lock/hand-over.lua', 1],
-    [285, 'lua/shared/lock/serve-shared.lua', 1],
-    [339, 'lua/lock/serve.lua', 27],
+    [160, 'lua/shared/lock/save.lua', 1],
+    [194, 'lua/shared/lock/grant.lua', 1],
+    [202, 'lua/shared/lock/readers.lua', 1],
+    [251, 'lua/shared/lock/hand-over.lua', 1],
+    [273, 'lua/shared/lock/serve-shared.lua', 1],
+    [327, 'lua/lock/serve.lua', 27],
   ],
   encode(args) {
     return [

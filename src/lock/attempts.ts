@@ -49,7 +49,22 @@ export class ExclusiveSide implements LockSide {
   }
 
   attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
-    return this.#unit.run(acquire, { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...toldOn(this.#unit) })
+    const { holder, leaseMs, barging } = this.#terms
+    const { waits, listens } = how
+    const { channel, sharded, counted } = toldOn(this.#unit)
+    const claimMs = CLAIM_MS
+    return this.#unit.run(acquire, {
+      id,
+      holder,
+      leaseMs,
+      claimMs,
+      waits,
+      listens,
+      barging,
+      channel,
+      sharded,
+      counted,
+    })
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
@@ -59,7 +74,11 @@ export class ExclusiveSide implements LockSide {
   }
 
   async release(token: number, trace: Trace): Promise<boolean> {
-    const answer = await this.#unit.run(release, { token, claimMs: CLAIM_MS, ...toldOn(this.#unit) }, trace)
+    const answer = await this.#unit.run(
+      release,
+      { token: String(token), claimMs: CLAIM_MS, ...toldOn(this.#unit) },
+      trace,
+    )
     if (answer.status === 'lost') return false
     if (answer.more) await serveAll(this.#unit)
     return true
@@ -123,7 +142,7 @@ export function toldOn(unit: Unit): { channel: string; sharded: boolean; counted
 function exclusiveKind({ runtime }: Unit): LeaseKind {
   return runtime.leaseKind('lock', {
     async extend(leases) {
-      const states = leases.map(({ prefix }) => `${prefix}:state`)
+      const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },

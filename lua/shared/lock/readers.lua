@@ -36,14 +36,13 @@ end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
   lock.mode = 's'
   lock.id = ''
   lock.holder = ''
-  local token = string.format('%.0f', lock.token)
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
   redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms

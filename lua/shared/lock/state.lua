@@ -6,29 +6,18 @@
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but `layout`.
+-- A lock of an unknown layout has nothing but `layout`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     id = id,
