@@ -5,7 +5,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once as event } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
 import { type Attempt, DriverError, type Once, type OnceOptions, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
@@ -222,4 +222,24 @@ test('a user with the rule of once can do everything that a once does, and nothi
   expect(await once.clear('k')).toBe(true)
   await expect(client.get('faults:{lock:a}:state')).rejects.toThrow('NOPERM')
   await expect(client.flushall()).rejects.toThrow('NOPERM')
+})
+
+test('on a cluster keys lie in many slots, each attempt is extended, and who waits is woken', async () => {
+  const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
+  const redis = perilune(ioredis(cluster), { namespace: 'faults' })
+  onTestFinished(async () => {
+    await redis.close()
+    cluster.disconnect()
+  })
+  const once = redis.once<string>(randomUUID(), { lease: '1s' })
+  const keys = Array.from({ length: 6 }, (_, n) => `k${n}`)
+  const attempts = await Promise.all(keys.map((key) => attemptOf(once, key)))
+  const ends = attempts.map(({ expiresAtMs }) => expiresAtMs)
+
+  const extended = (): boolean => attempts.every((attempt, at) => attempt.expiresAtMs > (ends[at] ?? 0))
+  await expect.poll(extended, { timeout: 10_000 }).toBe(true)
+  const waiting = keys.map((key) => once.run(key, () => 'mine', { wait: '1h' }))
+  for (const attempt of attempts) await attempt.complete('done')
+
+  expect(await Promise.all(waiting)).toEqual(keys.map(() => 'done'))
 })
