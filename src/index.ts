@@ -6,16 +6,16 @@ import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
-import * as onceOperations from './generated/once.ts'
-import { Once, type OnceOptions } from './once/once.ts'
-import * as rateLimitOperations from './generated/rate-limit.ts'
-import type { Allowed, Denied } from './rate-limit/decision.ts'
-import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import * as lockOperations from './generated/lock.ts'
+import * as onceOperations from './generated/once.ts'
+import * as rateLimitOperations from './generated/rate-limit.ts'
 import { Election } from './lock/election.ts'
 import { Fenced, type FencedOptions } from './lock/fenced.ts'
-import { LockSet } from './lock/lock-set.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
+import { LockSet } from './lock/lock-set.ts'
+import { Once, type OnceOptions } from './once/once.ts'
+import type { Allowed, Denied } from './rate-limit/decision.ts'
+import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
@@ -49,19 +49,6 @@ export class Perilune implements AsyncDisposable {
     return new PartitionedFeed(this.#runtime, name, options)
   }
 
-  /** Idempotency keys: the work of a key is done once, and everybody gets its result. */
-  once<Result = unknown>(name: string, options: OnceOptions<Result> = {}): Once<Result> {
-    return new Once(this.#runtime, name, options)
-  }
-
-  /** How much each subject may take; without `onOutage` a decision is always the store's own. */
-  rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
-  /** How much each subject may take, and what happens while the store cannot decide. */
-  rateLimit(name: string, options: RateLimitOptions): RateLimit
-  rateLimit(name: string, options: RateLimitOptions): RateLimit {
-    return new RateLimit(this.#runtime, name, options)
-  }
-
   /** At most one holder at a time, for a limited time. */
   lock(name: string, options: LockOptions = {}): Lock {
     return new Lock(this.#runtime, name, options)
@@ -80,6 +67,19 @@ export class Perilune implements AsyncDisposable {
   /** A value that only the newest holder of a lock can write. */
   fenced<Value = unknown>(name: string, options: FencedOptions<Value> = {}): Fenced<Value> {
     return new Fenced(this.#runtime, name, options)
+  }
+
+  /** Idempotency keys: the work of a key is done once, and everybody gets its result. */
+  once<Result = unknown>(name: string, options: OnceOptions<Result> = {}): Once<Result> {
+    return new Once(this.#runtime, name, options)
+  }
+
+  /** How much each subject may take; without `onOutage` a decision is always the store's own. */
+  rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
+  /** How much each subject may take, and what happens while the store cannot decide. */
+  rateLimit(name: string, options: RateLimitOptions): RateLimit
+  rateLimit(name: string, options: RateLimitOptions): RateLimit {
+    return new RateLimit(this.#runtime, name, options)
   }
 
   /** An ordered list of names, each with a small document. */
@@ -114,7 +114,7 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, onceOperations, catalogOperations, rateLimitOperations, lockOperations].flatMap(
+  return [feedOperations, catalogOperations, lockOperations, onceOperations, rateLimitOperations].flatMap(
     (operations) => Object.values(operations).map(({ script }) => script),
   )
 }
@@ -142,21 +142,11 @@ export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 export type { Page, ReadOptions } from './feed/reading.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
-export {
-  Attempt,
-  type BeginOptions,
-  type Begun,
-  type Completed,
-  type Extended as AttemptExtended,
-  fingerprintOf,
-  type Found,
-  Once,
-  type OnceInspection,
-  type OnceOptions,
-  type RunOptions,
-  type Task,
-  type TaskContext,
-} from './once/once.ts'
+export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
+export { Fenced, type FencedOptions } from './lock/fenced.ts'
+export type { LockInspection } from './lock/inspection.ts'
+export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
+export { LockSet, type SetLease } from './lock/lock-set.ts'
 export type {
   Allowed,
   Decision,
@@ -166,9 +156,9 @@ export type {
   SubjectInspection,
 } from './rate-limit/decision.ts'
 export {
-  rateLimitHeaders,
   type RateLimitHeaderOptions,
   type RateLimitHeaders,
+  rateLimitHeaders,
 } from './rate-limit/headers.ts'
 export type {
   Algorithm,
@@ -185,11 +175,21 @@ export {
   type RefundOptions,
   type TakeOptions,
 } from './rate-limit/rate-limit.ts'
-export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
-export { Fenced, type FencedOptions } from './lock/fenced.ts'
-export { LockSet, type SetLease } from './lock/lock-set.ts'
-export type { LockInspection } from './lock/inspection.ts'
-export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
+export {
+  Attempt,
+  type BeginOptions,
+  type Begun,
+  type Completed,
+  type Extended as AttemptExtended,
+  fingerprintOf,
+  type Found,
+  Once,
+  type OnceInspection,
+  type OnceOptions,
+  type RunOptions,
+  type Task,
+  type TaskContext,
+} from './once/once.ts'
 export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'
 export type { Duration } from './runtime/duration.ts'
 export {

@@ -102,7 +102,7 @@ class Play:
     def step(self, step):
         unit = self.unit(step)
         if "advance_ms" in step:
-            self.set_clock(self.us + step["advance_ms"] * 1000)
+            self.set_clock(self.us + round(step["advance_ms"] * 1000))
         elif "script_flush" in step:
             self.client.script_flush()
         elif "keys_left" in step:
