@@ -2,6 +2,7 @@
 
 import type { Contender } from './contender.ts'
 import { countingScript, emptyScript } from './floors.ts'
+import { perilune } from './perilune.ts'
 import { rateLimiterFlexible } from './rate-limiter-flexible.ts'
 
-export const LIMITERS: readonly Contender[] = [emptyScript, countingScript, rateLimiterFlexible]
+export const LIMITERS: readonly Contender[] = [emptyScript, countingScript, rateLimiterFlexible, perilune]
