@@ -7,12 +7,14 @@ import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as lockOperations from './generated/lock.ts'
+import * as onceOperations from './generated/once.ts'
 import * as rateLimitOperations from './generated/rate-limit.ts'
 import * as semaphoreOperations from './generated/semaphore.ts'
 import { Election } from './lock/election.ts'
 import { Fenced, type FencedOptions } from './lock/fenced.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
 import { LockSet } from './lock/lock-set.ts'
+import { Once, type OnceOptions } from './once/once.ts'
 import type { Allowed, Denied } from './rate-limit/decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import { checkOptions } from './runtime/arguments.ts'
@@ -74,6 +76,11 @@ export class Perilune implements AsyncDisposable {
     return new Fenced(this.#runtime, name, options)
   }
 
+  /** Idempotency keys: the work of a key is done once, and everybody gets its result. */
+  once<Result = unknown>(name: string, options: OnceOptions<Result> = {}): Once<Result> {
+    return new Once(this.#runtime, name, options)
+  }
+
   /** How much each subject may take; without `onOutage` a decision is always the store's own. */
   rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
   /** How much each subject may take, and what happens while the store cannot decide. */
@@ -118,6 +125,7 @@ function allScripts(): Script[] {
     feedOperations,
     catalogOperations,
     lockOperations,
+    onceOperations,
     rateLimitOperations,
     semaphoreOperations,
   ]
@@ -152,6 +160,21 @@ export { Fenced, type FencedOptions } from './lock/fenced.ts'
 export type { LockInspection } from './lock/inspection.ts'
 export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
 export { LockSet, type SetLease } from './lock/lock-set.ts'
+export {
+  Attempt,
+  type BeginOptions,
+  type Begun,
+  type Completed,
+  type Extended as AttemptExtended,
+  type Found,
+  fingerprintOf,
+  Once,
+  type OnceInspection,
+  type OnceOptions,
+  type RunOptions,
+  type Task,
+  type TaskContext,
+} from './once/once.ts'
 export type {
   Allowed,
   Decision,

@@ -8,6 +8,7 @@
 //
 // The id makes an attempt safe to repeat: one that holds already, or stands in line, is told so again.
 
+import { setMaxListeners } from 'node:events'
 import { pause, unlessAborted, within } from './in-time.ts'
 import type { Letter, Mailbox, Post } from './mailbox.ts'
 
@@ -64,6 +65,8 @@ const ROUNDING_MS = 1
 export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant | null> {
   const { mailbox, waitMs, signal } = terms
   if (signal?.aborted) return Promise.reject(signal.reason)
+  // One signal may end the waiting of thousands.
+  if (signal !== undefined) setMaxListeners(0, signal)
   const id = mailbox.newId()
   if (waitMs === 0) return tryOnce(attempts, id)
   return attempts.passes ? tryFirst(attempts, id, terms) : waitFor(attempts, id, terms)
