@@ -48,7 +48,7 @@ export interface Attempts {
 export interface LineTerms {
   readonly mailbox: Mailbox
   /** Beginning of the channels on which processes are told. */
-  channel(): Promise<string>
+  channel(): string | Promise<string>
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -78,7 +78,7 @@ async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promi
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   const endsAt = performance.now() + terms.waitMs
-  const post = await openPost(terms, id)
+  const post = postNow(terms, id) ?? (await openPost(terms, id))
   const waiter = new Waiter(attempts, id, post, endsAt, terms.signal)
   try {
     return await waiter.wait()
@@ -112,9 +112,15 @@ function abandon(attempts: Attempts, id: string, last: { asking: Promise<unknown
   last.asking.then(tell, tell).catch(() => undefined)
 }
 
+/** Null when the process has to subscribe first. */
+function postNow(terms: LineTerms, id: string): Post | null {
+  const channel = terms.channel()
+  return typeof channel === 'string' ? terms.mailbox.expectNow(channel, id) : null
+}
+
 /** Null when the process cannot listen. */
 async function openPost(terms: LineTerms, id: string): Promise<Post | null> {
-  const opening = terms.channel().then((channel) => terms.mailbox.expect(channel, id))
+  const opening = Promise.resolve(terms.channel()).then((channel) => terms.mailbox.expect(channel, id))
   try {
     return await within(opening, Math.min(terms.waitMs, OPENING_MS), terms.signal)
   } catch {
