@@ -5,6 +5,7 @@ const config: UserConfig = defineConfig({
   entry: {
     index: 'src/index.ts',
     feed: 'src/feed/feed.ts',
+    lock: 'src/lock/lock.ts',
     semaphore: 'src/semaphore/semaphore.ts',
     once: 'src/once/once.ts',
     middleware: 'src/middleware/middleware.ts',
