@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '2b271896c28994bfc1eced98716fbbaf9e7c493c',
+    sha1: 'b990802a558ac59e6dfd98206a9176fd2c128b28',
     reads: false,
     bytes: false,
     source: `--[[
@@ -261,20 +261,24 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
--- The token that this attempt has got, and when it ends, if it is live.
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  redis.call('HDEL', reader_ids, token, 'i' .. id)
+end
+
+-- The token that this attempt has got, and when it ends, if it is live. One that has ended is forgotten now:
+-- later its id may lead to a newer token.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
+  if token then
+    forget_reader(readers, reader_ids, token)
+  end
   return nil
-end
-
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -439,9 +443,9 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [176, 'lua/shared/lock/save.lua', 1],
     [210, 'lua/shared/lock/grant.lua', 1],
     [218, 'lua/shared/lock/readers.lua', 1],
-    [268, 'lua/shared/lock/hand-over.lua', 1],
-    [303, 'lua/shared/lock/serve-shared.lua', 1],
-    [358, 'lua/lock/abandon-shared.lua', 32],
+    [272, 'lua/shared/lock/hand-over.lua', 1],
+    [307, 'lua/shared/lock/serve-shared.lua', 1],
+    [362, 'lua/lock/abandon-shared.lua', 32],
   ],
   encode(args) {
     return [
@@ -897,7 +901,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'b3f5bef31542d63084602106e0d8283ba03907ae',
+    sha1: '4cc9cfa23eb05c863f08652d9989897d248d80be',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1125,20 +1129,24 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
--- The token that this attempt has got, and when it ends, if it is live.
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  redis.call('HDEL', reader_ids, token, 'i' .. id)
+end
+
+-- The token that this attempt has got, and when it ends, if it is live. One that has ended is forgotten now:
+-- later its id may lead to a newer token.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
+  if token then
+    forget_reader(readers, reader_ids, token)
+  end
   return nil
-end
-
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -1325,9 +1333,9 @@ return { 'held', recheck_ms, more }
     [180, 'lua/shared/lock/save.lua', 1],
     [214, 'lua/shared/lock/grant.lua', 1],
     [222, 'lua/shared/lock/readers.lua', 1],
-    [272, 'lua/shared/lock/hand-over.lua', 1],
-    [307, 'lua/shared/lock/serve-shared.lua', 1],
-    [362, 'lua/lock/acquire-shared.lua', 36],
+    [276, 'lua/shared/lock/hand-over.lua', 1],
+    [311, 'lua/shared/lock/serve-shared.lua', 1],
+    [366, 'lua/lock/acquire-shared.lua', 36],
   ],
   encode(args) {
     return [
@@ -2730,7 +2738,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'aaa7eeeb94057943ab84b66e4a16358df3f3526a',
+    sha1: 'c9bb3aa1ec02bc765133dd22fcca18acf97d9d33',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2952,20 +2960,24 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
--- The token that this attempt has got, and when it ends, if it is live.
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  redis.call('HDEL', reader_ids, token, 'i' .. id)
+end
+
+-- The token that this attempt has got, and when it ends, if it is live. One that has ended is forgotten now:
+-- later its id may lead to a newer token.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
+  if token then
+    forget_reader(readers, reader_ids, token)
+  end
   return nil
-end
-
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -3125,9 +3137,9 @@ return { 'released', served == 'more' and 1 or 0 }
     [174, 'lua/shared/lock/save.lua', 1],
     [208, 'lua/shared/lock/grant.lua', 1],
     [216, 'lua/shared/lock/readers.lua', 1],
-    [266, 'lua/shared/lock/hand-over.lua', 1],
-    [301, 'lua/shared/lock/serve-shared.lua', 1],
-    [356, 'lua/lock/release-shared.lua', 30],
+    [270, 'lua/shared/lock/hand-over.lua', 1],
+    [305, 'lua/shared/lock/serve-shared.lua', 1],
+    [360, 'lua/lock/release-shared.lua', 30],
   ],
   encode(args) {
     return [
@@ -3548,7 +3560,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'dde720c0cc4b62e88d6a4b87ecc24e76e511cb3e',
+    sha1: 'd205c1f4e1d1436d419c56278c7f7c93eb513cbf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3767,20 +3779,24 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
--- The token that this attempt has got, and when it ends, if it is live.
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  redis.call('HDEL', reader_ids, token, 'i' .. id)
+end
+
+-- The token that this attempt has got, and when it ends, if it is live. One that has ended is forgotten now:
+-- later its id may lead to a newer token.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
+  if token then
+    forget_reader(readers, reader_ids, token)
+  end
   return nil
-end
-
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -3933,9 +3949,9 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [171, 'lua/shared/lock/save.lua', 1],
     [205, 'lua/shared/lock/grant.lua', 1],
     [213, 'lua/shared/lock/readers.lua', 1],
-    [263, 'lua/shared/lock/hand-over.lua', 1],
-    [298, 'lua/shared/lock/serve-shared.lua', 1],
-    [353, 'lua/lock/serve.lua', 27],
+    [267, 'lua/shared/lock/hand-over.lua', 1],
+    [302, 'lua/shared/lock/serve-shared.lua', 1],
+    [357, 'lua/lock/serve.lua', 27],
   ],
   encode(args) {
     return [

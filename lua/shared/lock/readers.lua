@@ -2,20 +2,24 @@
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
--- The token that this attempt has got, and when it ends, if it is live.
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  redis.call('HDEL', reader_ids, token, 'i' .. id)
+end
+
+-- The token that this attempt has got, and when it ends, if it is live. One that has ended is forgotten now:
+-- later its id may lead to a newer token.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
+  if token then
+    forget_reader(readers, reader_ids, token)
+  end
   return nil
-end
-
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
