@@ -56,8 +56,8 @@ class Workers {
       lease.signal.addEventListener('abort', () => resolve(performance.now())),
     )
     const done = sleep(this.#random() < 0.05 ? 600 : this.#random() * 10).then(() => performance.now())
-    const until = await Promise.race([lost, done])
-    this.history.push({ token: lease.token, shared, from, until })
+    const endedAt = await Promise.race([lost, done])
+    this.history.push({ token: lease.token, shared, from, until: endedAt })
     await lease.release()
   }
 }
