@@ -7,14 +7,21 @@ import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as lockOperations from './generated/lock.ts'
+import * as onceOperations from './generated/once.ts'
+import * as rateLimitOperations from './generated/rate-limit.ts'
+import * as semaphoreOperations from './generated/semaphore.ts'
 import { Election } from './lock/election.ts'
 import { Fenced, type FencedOptions } from './lock/fenced.ts'
-import { LockSet } from './lock/lock-set.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
+import { LockSet } from './lock/lock-set.ts'
+import { Once, type OnceOptions } from './once/once.ts'
+import type { Allowed, Denied } from './rate-limit/decision.ts'
+import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
 import { Runtime } from './runtime/runtime.ts'
+import { Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'
 
 export interface PeriluneOptions {
   /** Begins all our keys; default `perilune`. */
@@ -49,6 +56,11 @@ export class Perilune implements AsyncDisposable {
     return new Lock(this.#runtime, name, options)
   }
 
+  /** Permits for a limited time, of which so many are out at once as the limit allows. */
+  semaphore(name: string, options: SemaphoreOptions): Semaphore {
+    return new Semaphore(this.#runtime, name, options)
+  }
+
   /** Several locks at once, all or none. */
   locks(names: readonly string[], options: LockOptions = {}): LockSet {
     return new LockSet(this.#runtime, names, options)
@@ -62,6 +74,19 @@ export class Perilune implements AsyncDisposable {
   /** A value that only the newest holder of a lock can write. */
   fenced<Value = unknown>(name: string, options: FencedOptions<Value> = {}): Fenced<Value> {
     return new Fenced(this.#runtime, name, options)
+  }
+
+  /** Idempotency keys: the work of a key is done once, and everybody gets its result. */
+  once<Result = unknown>(name: string, options: OnceOptions<Result> = {}): Once<Result> {
+    return new Once(this.#runtime, name, options)
+  }
+
+  /** How much each subject may take; without `onOutage` a decision is always the store's own. */
+  rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
+  /** How much each subject may take, and what happens while the store cannot decide. */
+  rateLimit(name: string, options: RateLimitOptions): RateLimit
+  rateLimit(name: string, options: RateLimitOptions): RateLimit {
+    return new RateLimit(this.#runtime, name, options)
   }
 
   /** An ordered list of names, each with a small document. */
@@ -96,9 +121,15 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, catalogOperations, lockOperations].flatMap((operations) =>
-    Object.values(operations).map(({ script }) => script),
-  )
+  const structures = [
+    feedOperations,
+    catalogOperations,
+    lockOperations,
+    onceOperations,
+    rateLimitOperations,
+    semaphoreOperations,
+  ]
+  return structures.flatMap((operations) => Object.values(operations).map(({ script }) => script))
 }
 
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
@@ -126,9 +157,52 @@ export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
 export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
 export { Fenced, type FencedOptions } from './lock/fenced.ts'
-export { LockSet, type SetLease } from './lock/lock-set.ts'
 export type { LockInspection } from './lock/inspection.ts'
 export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
+export { LockSet, type SetLease } from './lock/lock-set.ts'
+export {
+  Attempt,
+  type BeginOptions,
+  type Begun,
+  type Completed,
+  type Extended as AttemptExtended,
+  type Found,
+  fingerprintOf,
+  Once,
+  type OnceInspection,
+  type OnceOptions,
+  type RunOptions,
+  type Task,
+  type TaskContext,
+} from './once/once.ts'
+export type {
+  Allowed,
+  Decision,
+  Denied,
+  LimitState,
+  Outage,
+  SubjectInspection,
+} from './rate-limit/decision.ts'
+export {
+  type RateLimitHeaderOptions,
+  type RateLimitHeaders,
+  rateLimitHeaders,
+} from './rate-limit/headers.ts'
+export type {
+  Algorithm,
+  ConcurrencyLimit,
+  GcraLimit,
+  Limit,
+  SlidingWindowLimit,
+} from './rate-limit/limits.ts'
+export type { OnOutage } from './rate-limit/outage.ts'
+export {
+  type OutageOptions,
+  RateLimit,
+  type RateLimitOptions,
+  type RefundOptions,
+  type TakeOptions,
+} from './rate-limit/rate-limit.ts'
 export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'
 export type { Duration } from './runtime/duration.ts'
 export {
@@ -143,3 +217,5 @@ export {
 } from './runtime/errors.ts'
 export type { Lease } from './runtime/lease.ts'
 export type { Waiting } from './runtime/wait.ts'
+export type { SemaphoreInspection } from './semaphore/inspection.ts'
+export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'

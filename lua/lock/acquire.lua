@@ -25,6 +25,21 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who hear te
 
 -- @include shared/clock
 -- @include shared/next-token
+-- @include shared/lock/called
+-- @include shared/lock/quick
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local last_token, line = free_token(redis.call('GET', state), id, barging and not waits)
+if last_token then
+  local token = next_token(last_token, now_us)
+  local expires_at_ms = now_ms + lease_ms
+  local text = string.format('1 x %.0f %.0f %s %s %s', token, expires_at_ms, line, id, holder)
+  redis.call('SET', state, text, 'PX', lease_ms + (line == '0 0' and 600000 or 7200000))
+  return { 'granted', token, expires_at_ms, now_ms }
+end
+
+-- Somebody has the lock, or waits for it, or this attempt has been here before.
 -- @include shared/tickets
 -- @include shared/tell
 -- @include shared/line
@@ -38,15 +53,21 @@ local lock = open_lock(state)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
 if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
-  return { 'granted', lock.token, lock.expires_at_ms, now_ms }
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
+local called = called_id(lock.called) == id
+
+if is_free(lock) and lock.last_ticket == 0 then
+  lock.called = called and '0' or lock.called
+  grant(lock, id, holder, lease_ms, now_us)
+  save_lock(state, lock, now_ms)
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
 
 local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket = {
@@ -57,31 +78,38 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local mine = is_free(lock) and (lock.last_ticket == 0 or barging)
+local mine = is_free(lock) and barging
 local served
 if is_free(lock) and not mine then
   served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
 end
 if mine then
+  lock.called = called and '0' or lock.called
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
-  if lock.last_ticket > 0 then
-    redis.call('ZREM', queue, format_ticket(ticket))
-    if not call_first(queue, lease_ms, how) then
-      lock.last_ticket = 0
-      save_lock(state, lock, now_ms)
-    end
+  redis.call('ZREM', queue, format_ticket(ticket))
+  if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
+    lock.last_ticket = 0
+    save_lock(state, lock, now_ms)
   end
-  return { 'granted', lock.token, lock.expires_at_ms, now_ms }
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
+if waits and called then
+  lock.called = call_until(now_ms, claim_ms, id)
+  save_lock(state, lock, now_ms)
+  return { 'queued', 0, CHANCE_MS, more, now_ms }
+end
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
   if newest ~= lock.last_ticket or served then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
+  end
+  if is_called(lock.called, now_ms) then
+    recheck_ms = math.min(recheck_ms, claim_ms)
   end
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)

@@ -25,7 +25,7 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local lock = locks[place]
   ends[place] = 0
-  if lock.mode == 'x' and lock.token == tonumber(leases[at]) and is_held(lock, now_ms) then
+  if lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
     lock.expires_at_ms = now_ms + leases[at + 1]
     ends[place] = lock.expires_at_ms
     save_freed_lock(state[place], lock, now_ms)

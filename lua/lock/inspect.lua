@@ -22,7 +22,7 @@ local now_ms = math.floor(clock_us() / 1000)
 lapse(lock, now_ms)
 local leases = {}
 if lock.mode == 'x' then
-  leases = { lock.token, lock.expires_at_ms, lock.holder }
+  leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }
 elseif lock.mode == 's' then
   local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
   for at = 1, #live, 2 do
@@ -39,4 +39,4 @@ for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
   line[#line + 1] = ticket.kind
   line[#line + 1] = ticket.holder
 end
-return { 'inspection', lock.mode, lock.token, now_ms, leases, redis.call('ZCARD', queue), line }
+return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }

@@ -11,7 +11,6 @@ import {
   type Subscription,
 } from '../driver.ts'
 import { Channels, type Line, type LineEvents } from './channels.ts'
-import { explain } from './ioredis-errors.ts'
 import {
   addressOf,
   isCluster,
@@ -22,6 +21,7 @@ import {
   senderOf,
   watch,
 } from './ioredis-client.ts'
+import { explain } from './ioredis-errors.ts'
 import { openLine } from './ioredis-line.ts'
 import { PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
@@ -46,6 +46,7 @@ class IoredisDriver implements Driver {
   readonly #channels: Channels
   readonly #stopWatching: () => void
   #corked: Redis['stream'][] = []
+  #turnBegan = false
   #sharded: Promise<boolean> | undefined
   #closed = false
 
@@ -114,7 +115,7 @@ class IoredisDriver implements Driver {
   #send(command: string, args: WireArgument[], key: string, bytes: boolean): Promise<Reply> {
     const refusal = this.#refusal()
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
-    if (this.#corked.length === 0) this.#cork()
+    this.#gather()
     return this.#follow(
       bytes ? this.#sender.callBuffer(command, args) : this.#sender.call(command, args),
       key,
@@ -130,7 +131,19 @@ class IoredisDriver implements Driver {
     return this.#client.status === 'end' ? 'the client is closed' : undefined
   }
 
-  /** ioredis writes each command by itself; corked, those of one turn of the event loop travel in one write. */
+  /**
+   * ioredis writes each command by itself. The first of a turn of the event loop goes at once, so that the
+   * server can begin; those after it are corked and travel in one write.
+   */
+  #gather(): void {
+    if (!this.#turnBegan) {
+      this.#turnBegan = true
+      setImmediate(() => this.#endTurn())
+    } else if (this.#corked.length === 0) {
+      this.#cork()
+    }
+  }
+
   #cork(): void {
     const nodes = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
     for (const { stream } of nodes) {
@@ -138,10 +151,10 @@ class IoredisDriver implements Driver {
       stream.cork()
       this.#corked.push(stream)
     }
-    if (this.#corked.length > 0) setImmediate(() => this.#uncork())
   }
 
-  #uncork(): void {
+  #endTurn(): void {
+    this.#turnBegan = false
     const corked = this.#corked
     this.#corked = []
     for (const stream of corked) stream.uncork()

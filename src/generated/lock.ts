@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'b990802a558ac59e6dfd98206a9176fd2c128b28',
+    sha1: '5e6c03ed2c8a3f1f6aeddad19375be9f3adea999',
     reads: false,
     bytes: false,
     source: `--[[
@@ -104,6 +104,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -163,39 +164,31 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -222,17 +215,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -244,15 +232,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  save_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -261,24 +254,24 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
-end
-
--- The token that this attempt has got, and when it ends, if it is live. One that has ended is forgotten now:
--- later its id may lead to a newer token.
+-- The token that this attempt has got, and when it ends, if it is live.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
-  if token then
-    forget_reader(readers, reader_ids, token)
-  end
   return nil
+end
+
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -299,17 +292,32 @@ end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
   lock.mode = 's'
   lock.id = ''
   lock.holder = ''
-  local token = string.format('%.0f', lock.token)
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
   redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
+end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -336,11 +344,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -392,7 +401,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -438,14 +447,15 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/next-token.lua', 1],
     [32, 'lua/shared/tickets.lua', 1],
     [64, 'lua/shared/tell.lua', 1],
-    [88, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/lock/state.lua', 1],
-    [176, 'lua/shared/lock/save.lua', 1],
-    [210, 'lua/shared/lock/grant.lua', 1],
-    [218, 'lua/shared/lock/readers.lua', 1],
-    [272, 'lua/shared/lock/hand-over.lua', 1],
-    [307, 'lua/shared/lock/serve-shared.lua', 1],
-    [362, 'lua/lock/abandon-shared.lua', 32],
+    [89, 'lua/shared/line.lua', 1],
+    [125, 'lua/shared/lock/state.lua', 1],
+    [169, 'lua/shared/lock/save.lua', 1],
+    [203, 'lua/shared/lock/grant.lua', 1],
+    [211, 'lua/shared/lock/readers.lua', 1],
+    [264, 'lua/shared/lock/called.lua', 1],
+    [280, 'lua/shared/lock/hand-over.lua', 1],
+    [316, 'lua/shared/lock/serve-shared.lua', 1],
+    [371, 'lua/lock/abandon-shared.lua', 33],
   ],
   encode(args) {
     return [
@@ -506,7 +516,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'b0b7a9e58c8471b570bd3f0be9884dd65c71723f',
+    sha1: 'b4fbf78683f21a138334179e8ea26fc4d858457b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -572,6 +582,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -631,39 +642,31 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -690,17 +693,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -712,18 +710,39 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  save_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
+end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -750,11 +769,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -777,7 +797,8 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      local now_ms = math.floor(now_us / 1000)
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -809,6 +830,8 @@ if gave then
   lock.expires_at_ms = 0
 end
 lapse(lock, now_ms)
+local called = called_id(lock.called) == id
+lock.called = called and '0' or lock.called
 local served
 if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
@@ -818,7 +841,7 @@ elseif left and lock.mode == 's' and first_ticket(queue).kind == 's' then
   -- Nobody who wants it alone stands before these readers any more.
   served = 'more'
 end
-if left or gave or served then
+if left or gave or served or called then
   save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }
@@ -831,13 +854,14 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
-    [87, 'lua/shared/line.lua', 1],
-    [123, 'lua/shared/lock/state.lua', 1],
-    [175, 'lua/shared/lock/save.lua', 1],
-    [209, 'lua/shared/lock/grant.lua', 1],
-    [217, 'lua/shared/lock/hand-over.lua', 1],
-    [252, 'lua/shared/lock/serve.lua', 1],
-    [278, 'lua/lock/abandon.lua', 30],
+    [88, 'lua/shared/line.lua', 1],
+    [124, 'lua/shared/lock/state.lua', 1],
+    [168, 'lua/shared/lock/save.lua', 1],
+    [202, 'lua/shared/lock/grant.lua', 1],
+    [210, 'lua/shared/lock/called.lua', 1],
+    [226, 'lua/shared/lock/hand-over.lua', 1],
+    [262, 'lua/shared/lock/serve.lua', 1],
+    [289, 'lua/lock/abandon.lua', 31],
   ],
   encode(args) {
     return [
@@ -862,6 +886,223 @@ return { 'abandoned', served == 'more' and 1 or 0 }
         }
       default:
         return unexpected('the answer abandoned', parts[0])
+    }
+  },
+}
+
+export interface AcquireAllArguments {
+  /** the attempt, '<process>.<number>' */
+  readonly id: string
+  /** what people call its holder */
+  readonly holder: string
+  /** how long they are granted */
+  readonly leaseMs: number
+}
+
+export type AcquireAllAnswer =
+  | { readonly status: 'granted'; readonly nowMs: number; readonly leases: { readonly token: number; readonly expiresAtMs: number }[] }
+  | { readonly status: 'held'; readonly at: number }
+
+function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly token: number; readonly expiresAtMs: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { token: asInteger(flat[from]), expiresAtMs: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again.
+ *
+ * Cost: O(locks).
+ */
+export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
+  script: {
+    name: 'lock/acquire-all',
+    sha1: 'e526392289e0b79ba8719d4d3582ce1e1f02ff28',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for
+any. Safe to repeat: an attempt that has them all gets the same answer again.
+
+@returns granted  now_ms:integer leases:[token:integer expires_at_ms:integer]
+@returns held     at:integer
+@cost    O(locks)
+]]
+local states, states_at = KEYS, 1 -- repeated string: states of the locks
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
+--   mode           x: one holder; s: shared; -: given back; l: the lease ran out
+--   token          the newest one granted; it outlives its lease, so that tokens rise
+--   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
+--   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
+--   id, holder     of the attempt that holds it alone, or held it
+local LOCK_LAYOUT = '1'
+
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function open_lock(state)
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+  if layout ~= LOCK_LAYOUT then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = token,
+    expires_at_ms = tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    called = called,
+    id = id,
+    holder = holder,
+  }
+end
+
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
+local function lock_text(lock)
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
+end
+
+local function lock_kept_ms(lock, now_ms)
+  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+end
+
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, lease_ms, now_us)
+  lock.mode = 'x'
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
+  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.id = id
+  lock.holder = holder
+end
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local locks, mine = {}, 0
+for at = states_at, #states, 1 do
+  local lock = open_lock(states[at])
+  if lock.layout ~= LOCK_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. lock.layout)
+  end
+  if lock.id == id and lock.mode == '-' then
+    return redis.error_reply('INVALID id: this attempt has given a lock back')
+  end
+  if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+    mine = mine + 1
+  end
+  lapse(lock, now_ms)
+  locks[at] = lock
+end
+if mine < #locks then
+  for at, lock in ipairs(locks) do
+    if not is_free(lock) or lock.last_ticket > 0 then
+      return { 'held', at - 1 }
+    end
+  end
+end
+local leases = {}
+for at, lock in ipairs(locks) do
+  if mine < #locks then
+    grant(lock, id, holder, lease_ms, now_us)
+    save_lock(states[at], lock, now_ms)
+  end
+  leases[2 * at - 1] = tonumber(lock.token)
+  leases[2 * at] = lock.expires_at_ms
+end
+return { 'granted', now_ms, leases }
+`,
+  },
+  parts: [],
+  lines: [
+    [1, 'lua/lock/acquire-all.lua', 1],
+    [14, 'lua/shared/clock.lua', 1],
+    [20, 'lua/shared/next-token.lua', 1],
+    [25, 'lua/shared/lock/state.lua', 1],
+    [69, 'lua/shared/lock/save.lua', 1],
+    [103, 'lua/shared/lock/grant.lua', 1],
+    [111, 'lua/lock/acquire-all.lua', 19],
+  ],
+  encode(args) {
+    return [
+      args.id,
+      args.holder,
+      args.leaseMs,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'granted':
+        return {
+          status: 'granted',
+          nowMs: asInteger(parts[1]),
+          leases: readLeasesOfAcquireAllGranted(parts[2]),
+        }
+      case 'held':
+        return {
+          status: 'held',
+          at: asInteger(parts[1]),
+        }
+      default:
+        return unexpected('one of the answers granted, held', parts[0])
     }
   },
 }
@@ -901,7 +1142,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '4cc9cfa23eb05c863f08652d9989897d248d80be',
+    sha1: '59a00135015c134bbd12fd0aec02da120c655a42',
     reads: false,
     bytes: false,
     source: `--[[
@@ -972,6 +1213,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1031,39 +1273,31 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -1090,17 +1324,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -1112,15 +1341,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  save_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -1129,24 +1363,24 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
-end
-
--- The token that this attempt has got, and when it ends, if it is live. One that has ended is forgotten now:
--- later its id may lead to a newer token.
+-- The token that this attempt has got, and when it ends, if it is live.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
-  if token then
-    forget_reader(readers, reader_ids, token)
-  end
   return nil
+end
+
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -1167,17 +1401,32 @@ end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
   lock.mode = 's'
   lock.id = ''
   lock.holder = ''
-  local token = string.format('%.0f', lock.token)
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
   redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
+end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -1204,11 +1453,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -1260,7 +1510,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -1328,14 +1578,15 @@ return { 'held', recheck_ms, more }
     [31, 'lua/shared/next-token.lua', 1],
     [36, 'lua/shared/tickets.lua', 1],
     [68, 'lua/shared/tell.lua', 1],
-    [92, 'lua/shared/line.lua', 1],
-    [128, 'lua/shared/lock/state.lua', 1],
-    [180, 'lua/shared/lock/save.lua', 1],
-    [214, 'lua/shared/lock/grant.lua', 1],
-    [222, 'lua/shared/lock/readers.lua', 1],
-    [276, 'lua/shared/lock/hand-over.lua', 1],
-    [311, 'lua/shared/lock/serve-shared.lua', 1],
-    [366, 'lua/lock/acquire-shared.lua', 36],
+    [93, 'lua/shared/line.lua', 1],
+    [129, 'lua/shared/lock/state.lua', 1],
+    [173, 'lua/shared/lock/save.lua', 1],
+    [207, 'lua/shared/lock/grant.lua', 1],
+    [215, 'lua/shared/lock/readers.lua', 1],
+    [268, 'lua/shared/lock/called.lua', 1],
+    [284, 'lua/shared/lock/hand-over.lua', 1],
+    [320, 'lua/shared/lock/serve-shared.lua', 1],
+    [375, 'lua/lock/acquire-shared.lua', 37],
   ],
   encode(args) {
     return [
@@ -1417,7 +1668,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '49bb8b959d605bf9ad3f0081184c0105876cf69e',
+    sha1: 'd59e8f9b0cb6503eb289235069cc646ae7aefeef',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1456,6 +1707,63 @@ end
 local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
+-- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
+-- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
+-- way.
+
+-- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
+-- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
+local function free_token(stored, id, passes)
+  if not stored then
+    return '0', '0 0'
+  end
+  local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
+  if token and last_id ~= id and (last_ticket == '0' or passes) then
+    return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
+  end
+  return nil
+end
+
+-- When the lease of this token ends, what its state is once it is given back, and how long that is kept; nil
+-- when the line has to be looked at.
+local function given_back(stored, token, now_ms)
+  local known, expires_at_ms, last_ticket, called, id =
+    string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+) (%S*)')
+  if known == token and (last_ticket == '0' or is_called(called, now_ms)) then
+    local text = '1 - ' .. token .. ' 0 ' .. last_ticket .. ' ' .. called .. ' ' .. id .. ' '
+    return tonumber(expires_at_ms), text, last_ticket == '0' and '600000' or '7200000'
+  end
+  return nil
+end
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local last_token, line = free_token(redis.call('GET', state), id, barging and not waits)
+if last_token then
+  local token = next_token(last_token, now_us)
+  local expires_at_ms = now_ms + lease_ms
+  local text = string.format('1 x %.0f %.0f %s %s %s', token, expires_at_ms, line, id, holder)
+  redis.call('SET', state, text, 'PX', lease_ms + (line == '0 0' and 600000 or 7200000))
+  return { 'granted', token, expires_at_ms, now_ms }
+end
+
+-- Somebody has the lock, or waits for it, or this attempt has been here before.
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
@@ -1489,6 +1797,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1548,39 +1857,31 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -1607,17 +1908,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -1629,15 +1925,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  save_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -1667,11 +1968,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -1694,7 +1996,8 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      local now_ms = math.floor(now_us / 1000)
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -1708,15 +2011,21 @@ local lock = open_lock(state)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
 if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
-  return { 'granted', lock.token, lock.expires_at_ms, now_ms }
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
+local called = called_id(lock.called) == id
+
+if is_free(lock) and lock.last_ticket == 0 then
+  lock.called = called and '0' or lock.called
+  grant(lock, id, holder, lease_ms, now_us)
+  save_lock(state, lock, now_ms)
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
 
 local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket = {
@@ -1727,31 +2036,38 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local mine = is_free(lock) and (lock.last_ticket == 0 or barging)
+local mine = is_free(lock) and barging
 local served
 if is_free(lock) and not mine then
   served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
 end
 if mine then
+  lock.called = called and '0' or lock.called
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
-  if lock.last_ticket > 0 then
-    redis.call('ZREM', queue, format_ticket(ticket))
-    if not call_first(queue, lease_ms, how) then
-      lock.last_ticket = 0
-      save_lock(state, lock, now_ms)
-    end
+  redis.call('ZREM', queue, format_ticket(ticket))
+  if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
+    lock.last_ticket = 0
+    save_lock(state, lock, now_ms)
   end
-  return { 'granted', lock.token, lock.expires_at_ms, now_ms }
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
+if waits and called then
+  lock.called = call_until(now_ms, claim_ms, id)
+  save_lock(state, lock, now_ms)
+  return { 'queued', 0, CHANCE_MS, more, now_ms }
+end
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
   if newest ~= lock.last_ticket or served then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
+  end
+  if is_called(lock.called, now_ms) then
+    recheck_ms = math.min(recheck_ms, claim_ms)
   end
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)
@@ -1769,15 +2085,18 @@ return { 'held', recheck_ms, more }
     [1, 'lua/lock/acquire.lua', 1],
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/next-token.lua', 1],
-    [37, 'lua/shared/tickets.lua', 1],
-    [69, 'lua/shared/tell.lua', 1],
-    [93, 'lua/shared/line.lua', 1],
-    [129, 'lua/shared/lock/state.lua', 1],
-    [181, 'lua/shared/lock/save.lua', 1],
-    [215, 'lua/shared/lock/grant.lua', 1],
-    [223, 'lua/shared/lock/hand-over.lua', 1],
-    [258, 'lua/shared/lock/serve.lua', 1],
-    [284, 'lua/lock/acquire.lua', 36],
+    [37, 'lua/shared/lock/called.lua', 1],
+    [53, 'lua/shared/lock/quick.lua', 1],
+    [81, 'lua/lock/acquire.lua', 30],
+    [94, 'lua/shared/tickets.lua', 1],
+    [126, 'lua/shared/tell.lua', 1],
+    [151, 'lua/shared/line.lua', 1],
+    [187, 'lua/shared/lock/state.lua', 1],
+    [231, 'lua/shared/lock/save.lua', 1],
+    [265, 'lua/shared/lock/grant.lua', 1],
+    [273, 'lua/shared/lock/hand-over.lua', 1],
+    [309, 'lua/shared/lock/serve.lua', 1],
+    [336, 'lua/lock/acquire.lua', 51],
   ],
   encode(args) {
     return [
@@ -1842,7 +2161,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '6b9b9fcc8df646c0a43a1a7b02d30b3dbe78469d',
+    sha1: 'aaa0b55275370932c9fca337fec0607bb6ac8728',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1891,6 +2210,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1934,7 +2254,7 @@ return { 'cleared', existed }
     [1, 'lua/lock/clear.lua', 1],
     [14, 'lua/shared/tickets.lua', 1],
     [46, 'lua/shared/tell.lua', 1],
-    [70, 'lua/lock/clear.lua', 16],
+    [71, 'lua/lock/clear.lua', 16],
   ],
   encode(args) {
     return [
@@ -1981,7 +2301,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: 'e1bcab720e6e7020fe96287f55291f69cf8f341a',
+    sha1: 'b8d7d34cdb85ace2091d5c1b0f45234384169443',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2002,39 +2322,31 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -2061,17 +2373,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -2083,10 +2390,15 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  save_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 
 local lock = open_lock(state)
@@ -2119,8 +2431,8 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend-shared.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/lock/state.lua', 1],
-    [71, 'lua/shared/lock/save.lua', 1],
-    [105, 'lua/lock/extend-shared.lua', 16],
+    [63, 'lua/shared/lock/save.lua', 1],
+    [97, 'lua/lock/extend-shared.lua', 16],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2171,7 +2483,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: '73e7d7dceaaefbad63028e57438128286b12d0d1',
+    sha1: '7ded9324936b9a9c59a99de09f2faaa8c3a4427f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2190,39 +2502,31 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -2249,17 +2553,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -2271,10 +2570,15 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  save_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 
 local now_ms = math.floor(clock_us() / 1000)
@@ -2290,7 +2594,7 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local lock = locks[place]
   ends[place] = 0
-  if lock.mode == 'x' and lock.token == tonumber(leases[at]) and is_held(lock, now_ms) then
+  if lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
     lock.expires_at_ms = now_ms + leases[at + 1]
     ends[place] = lock.expires_at_ms
     save_freed_lock(state[place], lock, now_ms)
@@ -2304,8 +2608,8 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend.lua', 1],
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/lock/state.lua', 1],
-    [69, 'lua/shared/lock/save.lua', 1],
-    [103, 'lua/lock/extend.lua', 14],
+    [61, 'lua/shared/lock/save.lua', 1],
+    [95, 'lua/lock/extend.lua', 14],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2548,7 +2852,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: 'ddc36111e6730fc2c5adc7b263bdf1ac2d9273a8',
+    sha1: '65a252b536ed96cc7512d755233a67d9a83fba22',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2601,39 +2905,31 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -2662,7 +2958,7 @@ local now_ms = math.floor(clock_us() / 1000)
 lapse(lock, now_ms)
 local leases = {}
 if lock.mode == 'x' then
-  leases = { lock.token, lock.expires_at_ms, lock.holder }
+  leases = { tonumber(lock.token), lock.expires_at_ms, lock.holder }
 elseif lock.mode == 's' then
   local live = redis.call('ZRANGEBYSCORE', readers, '(' .. now_ms, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
   for at = 1, #live, 2 do
@@ -2679,7 +2975,7 @@ for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
   line[#line + 1] = ticket.kind
   line[#line + 1] = ticket.holder
 end
-return { 'inspection', lock.mode, lock.token, now_ms, leases, redis.call('ZCARD', queue), line }
+return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.call('ZCARD', queue), line }
 `,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
@@ -2688,7 +2984,7 @@ return { 'inspection', lock.mode, lock.token, now_ms, leases, redis.call('ZCARD'
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/tickets.lua', 1],
     [51, 'lua/shared/lock/state.lua', 1],
-    [103, 'lua/lock/inspect.lua', 16],
+    [95, 'lua/lock/inspect.lua', 16],
   ],
   encode() {
     return []
@@ -2738,7 +3034,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'c9bb3aa1ec02bc765133dd22fcca18acf97d9d33',
+    sha1: 'a8e79339dee3db072ac14c810379972349c65463',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2803,6 +3099,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -2862,39 +3159,31 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -2921,17 +3210,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -2943,15 +3227,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  save_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -2960,24 +3249,24 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
-end
-
--- The token that this attempt has got, and when it ends, if it is live. One that has ended is forgotten now:
--- later its id may lead to a newer token.
+-- The token that this attempt has got, and when it ends, if it is live.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
-  if token then
-    forget_reader(readers, reader_ids, token)
-  end
   return nil
+end
+
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -2998,17 +3287,32 @@ end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
   lock.mode = 's'
   lock.id = ''
   lock.holder = ''
-  local token = string.format('%.0f', lock.token)
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
   redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
+end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -3035,11 +3339,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -3091,7 +3396,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -3132,14 +3437,15 @@ return { 'released', served == 'more' and 1 or 0 }
     [25, 'lua/shared/next-token.lua', 1],
     [30, 'lua/shared/tickets.lua', 1],
     [62, 'lua/shared/tell.lua', 1],
-    [86, 'lua/shared/line.lua', 1],
-    [122, 'lua/shared/lock/state.lua', 1],
-    [174, 'lua/shared/lock/save.lua', 1],
-    [208, 'lua/shared/lock/grant.lua', 1],
-    [216, 'lua/shared/lock/readers.lua', 1],
-    [270, 'lua/shared/lock/hand-over.lua', 1],
-    [305, 'lua/shared/lock/serve-shared.lua', 1],
-    [360, 'lua/lock/release-shared.lua', 30],
+    [87, 'lua/shared/line.lua', 1],
+    [123, 'lua/shared/lock/state.lua', 1],
+    [167, 'lua/shared/lock/save.lua', 1],
+    [201, 'lua/shared/lock/grant.lua', 1],
+    [209, 'lua/shared/lock/readers.lua', 1],
+    [262, 'lua/shared/lock/called.lua', 1],
+    [278, 'lua/shared/lock/hand-over.lua', 1],
+    [314, 'lua/shared/lock/serve-shared.lua', 1],
+    [369, 'lua/lock/release-shared.lua', 31],
   ],
   encode(args) {
     return [
@@ -3168,7 +3474,7 @@ return { 'released', served == 'more' and 1 or 0 }
 
 export interface ReleaseArguments {
   /** proves the lease */
-  readonly token: number
+  readonly token: string
   /** how long the next holder has to confirm */
   readonly claimMs: number
   /** beginning of the channels of processes */
@@ -3192,7 +3498,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '238b362b5e3830e36c6ccde1e3527e8bf309eaf7',
+    sha1: '5ea1cc39c1ee27718a03e9650cf786689193daee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3206,7 +3512,7 @@ that the token is unknown, and the answer is \`lost\`. \`more\`: the lock is fre
 ]]
 local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
-local token = tonumber(ARGV[1]) -- integer: proves the lease
+local token = ARGV[1] -- text: proves the lease
 local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
 local channel = ARGV[3] -- text: beginning of the channels of processes
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
@@ -3218,6 +3524,63 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
+-- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
+-- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
+-- way.
+
+-- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
+-- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
+local function free_token(stored, id, passes)
+  if not stored then
+    return '0', '0 0'
+  end
+  local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
+  if token and last_id ~= id and (last_ticket == '0' or passes) then
+    return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
+  end
+  return nil
+end
+
+-- When the lease of this token ends, what its state is once it is given back, and how long that is kept; nil
+-- when the line has to be looked at.
+local function given_back(stored, token, now_ms)
+  local known, expires_at_ms, last_ticket, called, id =
+    string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+) (%S*)')
+  if known == token and (last_ticket == '0' or is_called(called, now_ms)) then
+    local text = '1 - ' .. token .. ' 0 ' .. last_ticket .. ' ' .. called .. ' ' .. id .. ' '
+    return tonumber(expires_at_ms), text, last_ticket == '0' and '600000' or '7200000'
+  end
+  return nil
+end
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms, text, kept_ms = given_back(redis.call('GET', state), token, now_ms)
+if expires_at_ms and expires_at_ms > now_ms then
+  -- A full server refuses this; the long way has a write before it that needs no memory.
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+  if not saved.err then
+    return { 'released', 0 }
+  end
+end
+
+-- Somebody waits, or the lease is not what it was.
 -- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
 -- in milliseconds.
 local function next_token(last, now_us)
@@ -3256,6 +3619,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -3315,39 +3679,31 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -3374,17 +3730,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -3396,15 +3747,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  save_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -3434,11 +3790,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -3461,7 +3818,8 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      local now_ms = math.floor(now_us / 1000)
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -3481,18 +3839,18 @@ end
 if lock.mode == '-' then
   return { 'released', lock.last_ticket > 0 and 1 or 0 }
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
 if not is_held(lock, now_ms) then
   return { 'lost' }
 end
 lock.mode = '-'
 lock.expires_at_ms = 0
-local served
-if lock.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  served = serve(lock, queue, '', claim_ms, now_us, how)
+if lock.last_ticket == 0 then
+  save_freed_lock(state, lock, now_ms)
+  return { 'released', 0 }
 end
+
+local how = { channel = channel, sharded = sharded, counted = counted }
+local served = serve(lock, queue, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
 return { 'released', served == 'more' and 1 or 0 }
 `,
@@ -3501,16 +3859,19 @@ return { 'released', served == 'more' and 1 or 0 }
   lines: [
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/next-token.lua', 1],
-    [29, 'lua/shared/tickets.lua', 1],
-    [61, 'lua/shared/tell.lua', 1],
-    [85, 'lua/shared/line.lua', 1],
-    [121, 'lua/shared/lock/state.lua', 1],
-    [173, 'lua/shared/lock/save.lua', 1],
-    [207, 'lua/shared/lock/grant.lua', 1],
-    [215, 'lua/shared/lock/hand-over.lua', 1],
-    [250, 'lua/shared/lock/serve.lua', 1],
-    [276, 'lua/lock/release.lua', 28],
+    [24, 'lua/shared/lock/called.lua', 1],
+    [40, 'lua/shared/lock/quick.lua', 1],
+    [68, 'lua/lock/release.lua', 21],
+    [81, 'lua/shared/next-token.lua', 1],
+    [86, 'lua/shared/tickets.lua', 1],
+    [118, 'lua/shared/tell.lua', 1],
+    [143, 'lua/shared/line.lua', 1],
+    [179, 'lua/shared/lock/state.lua', 1],
+    [223, 'lua/shared/lock/save.lua', 1],
+    [257, 'lua/shared/lock/grant.lua', 1],
+    [265, 'lua/shared/lock/hand-over.lua', 1],
+    [301, 'lua/shared/lock/serve.lua', 1],
+    [328, 'lua/lock/release.lua', 43],
   ],
   encode(args) {
     return [
@@ -3560,7 +3921,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'd205c1f4e1d1436d419c56278c7f7c93eb513cbf',
+    sha1: '30098c2cd43a9b72c3334bd192c3ecc088441a32',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3622,6 +3983,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -3681,39 +4043,31 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`.
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = LOCK_LAYOUT,
-      mode = '-',
-      token = 0,
-      expires_at_ms = 0,
-      last_ticket = 0,
-      id = '',
-      holder = '',
-    }
-  end
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (%S) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
     layout = layout,
     mode = mode,
-    token = tonumber(token),
+    token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -3740,17 +4094,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -3762,15 +4111,20 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: its first write is one that a full server takes.
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  save_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, lease_ms, now_us)
   lock.mode = 'x'
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
   lock.id = id
   lock.holder = holder
@@ -3779,24 +4133,24 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
-end
-
--- The token that this attempt has got, and when it ends, if it is live. One that has ended is forgotten now:
--- later its id may lead to a newer token.
+-- The token that this attempt has got, and when it ends, if it is live.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
-  if token then
-    forget_reader(readers, reader_ids, token)
-  end
   return nil
+end
+
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -3817,17 +4171,32 @@ end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
   lock.mode = 's'
   lock.id = ''
   lock.holder = ''
-  local token = string.format('%.0f', lock.token)
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
   redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
+end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
@@ -3854,11 +4223,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -3910,7 +4280,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -3944,14 +4314,15 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [22, 'lua/shared/next-token.lua', 1],
     [27, 'lua/shared/tickets.lua', 1],
     [59, 'lua/shared/tell.lua', 1],
-    [83, 'lua/shared/line.lua', 1],
-    [119, 'lua/shared/lock/state.lua', 1],
-    [171, 'lua/shared/lock/save.lua', 1],
-    [205, 'lua/shared/lock/grant.lua', 1],
-    [213, 'lua/shared/lock/readers.lua', 1],
-    [267, 'lua/shared/lock/hand-over.lua', 1],
-    [302, 'lua/shared/lock/serve-shared.lua', 1],
-    [357, 'lua/lock/serve.lua', 27],
+    [84, 'lua/shared/line.lua', 1],
+    [120, 'lua/shared/lock/state.lua', 1],
+    [164, 'lua/shared/lock/save.lua', 1],
+    [198, 'lua/shared/lock/grant.lua', 1],
+    [206, 'lua/shared/lock/readers.lua', 1],
+    [259, 'lua/shared/lock/called.lua', 1],
+    [275, 'lua/shared/lock/hand-over.lua', 1],
+    [311, 'lua/shared/lock/serve-shared.lua', 1],
+    [366, 'lua/lock/serve.lua', 28],
   ],
   encode(args) {
     return [

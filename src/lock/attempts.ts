@@ -13,6 +13,7 @@ import {
 } from '../generated/lock.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Attempts, Standing } from '../runtime/line.ts'
+import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
 import type { Trace, Unit } from '../runtime/unit.ts'
 
 /** How one handle of a lock asks for it. */
@@ -28,17 +29,9 @@ export interface LockSide extends Attempts {
   release(token: number, trace: Trace): Promise<boolean>
 }
 
-/** Whoever is handed a lock has this long to confirm that it is there: by extending or releasing it. */
-export const CLAIM_MS = 1000
-
-/** Everybody who waits for something of this unit is told on a channel that begins so. */
-export async function channelOf(unit: Unit): Promise<string> {
-  await unit.learn()
-  return toldOn(unit).channel
-}
-
 export class ExclusiveSide implements LockSide {
   readonly kind: LeaseKind
+  readonly passes: boolean
   readonly #unit: Unit
   readonly #terms: AcquireTerms
 
@@ -46,21 +39,44 @@ export class ExclusiveSide implements LockSide {
     this.#unit = unit
     this.#terms = terms
     this.kind = exclusiveKind(unit)
+    this.passes = terms.barging
   }
 
-  attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
-    const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
-    return served(this.#unit, this.#unit.run(acquire, args))
+  async attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+    if (this.#unit.runtime.server.info === null) await this.#unit.learn()
+    const { holder, leaseMs, barging } = this.#terms
+    const { waits, listens } = how
+    const { channel, sharded, counted } = toldOn(this.#unit)
+    const claimMs = CLAIM_MS
+    const answer = await this.#unit.run(acquire, {
+      id,
+      holder,
+      leaseMs,
+      claimMs,
+      waits,
+      listens,
+      barging,
+      channel,
+      sharded,
+      counted,
+    })
+    if (answer.status !== 'granted' && answer.more) await serveAll(this.#unit)
+    return answer
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
-    const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     const { more } = await this.#unit.run(abandon, args)
     if (more) await serveAll(this.#unit)
   }
 
   async release(token: number, trace: Trace): Promise<boolean> {
-    const answer = await this.#unit.run(release, { token, claimMs: CLAIM_MS, ...toldOn(this.#unit) }, trace)
+    if (this.#unit.runtime.server.info === null) await this.#unit.learn()
+    const answer = await this.#unit.run(
+      release,
+      { token: String(token), claimMs: CLAIM_MS, ...toldOn(this.#unit) },
+      trace,
+    )
     if (answer.status === 'lost') return false
     if (answer.more) await serveAll(this.#unit)
     return true
@@ -69,6 +85,7 @@ export class ExclusiveSide implements LockSide {
 
 export class SharedSide implements LockSide {
   readonly kind: LeaseKind
+  readonly passes: boolean = false
   readonly #unit: Unit
   readonly #terms: AcquireTerms
 
@@ -78,33 +95,28 @@ export class SharedSide implements LockSide {
     this.kind = sharedKind(unit)
   }
 
-  attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+  async attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
     const { holder, leaseMs } = this.#terms
-    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
-    return served(this.#unit, this.#unit.run(acquireShared, args))
+    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    const answer = await this.#unit.run(acquireShared, args)
+    if (answer.status !== 'granted' && answer.more) await serveAll(this.#unit)
+    return answer
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
     const { holder, leaseMs } = this.#terms
-    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     const { more } = await this.#unit.run(abandonShared, args)
     if (more) await serveAll(this.#unit)
   }
 
   async release(token: number, trace: Trace): Promise<boolean> {
-    const args = { token: String(token), claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    const args = { token: String(token), claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     const answer = await this.#unit.run(releaseShared, args, trace)
     if (answer.status === 'lost') return false
     if (answer.more) await serveAll(this.#unit)
     return true
   }
-}
-
-/** As the answer; where it says that others are first, they are served before. */
-async function served<Answer extends Standing>(unit: Unit, asked: Promise<Answer>): Promise<Answer> {
-  const answer = await asked
-  if ('more' in answer && answer.more) await serveAll(unit)
-  return answer
 }
 
 /** Hands a free lock on, in bounded steps. */
@@ -115,23 +127,11 @@ async function serveAll(unit: Unit): Promise<void> {
   }
 }
 
-/**
- * On one node a process listens on one channel for all its locks. On a cluster the channel carries the tag
- * of the lock, so that script and listeners meet on one node; without sharded channels the number of those
- * who heard tells nothing there.
- */
-export function toldOn(unit: Unit): { channel: string; sharded: boolean; counted: boolean } {
-  const { runtime, place, prefix, sharded } = unit
-  const cluster = runtime.server.info?.cluster ?? false
-  const channel = cluster ? `${prefix}:wake` : `${runtime.namespace}:{${place.structure}:}:wake`
-  return { channel, sharded, counted: !cluster || sharded }
-}
-
 /** One for all locks of an instance, so that their leases are extended together. */
 function exclusiveKind({ runtime }: Unit): LeaseKind {
   return runtime.leaseKind('lock', {
     async extend(leases) {
-      const states = leases.map(({ prefix }) => `${prefix}:state`)
+      const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },

@@ -20,7 +20,7 @@ export interface LeaseTerms {
   /** What people call what is leased, for errors. */
   readonly resource: string
   readonly leaseMs: number
-  /** How long it is extended at most, from its grant on. */
+  /** How long it is extended at most, from its grant on; 0: only its owner extends it. */
   readonly maxHoldMs: number
 }
 
@@ -49,7 +49,9 @@ export class KeptLease implements Lease, Kept {
   readonly token: number
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
-  readonly #aborter = new AbortController()
+  /** Made when somebody asks for it: most leases are over before. */
+  #aborter: AbortController | null = null
+  readonly #grantedAt: number
   readonly #holdUntil: number
   #leaseMs: number
   #expiresAtMs: number
@@ -66,6 +68,7 @@ export class KeptLease implements Lease, Kept {
     this.#leaseMs = terms.leaseMs
     this.#expiresAtMs = grant.expiresAtMs
     this.#endsAt = grant.endsAt
+    this.#grantedAt = now
     this.#holdUntil = now + terms.maxHoldMs
     this.#planExtension()
     keeper.keep(this)
@@ -75,8 +78,8 @@ export class KeptLease implements Lease, Kept {
     return this.#terms.kind
   }
 
-  get prefix(): string {
-    return this.#terms.unit.prefix
+  get beginning(): string {
+    return this.#terms.unit.beginning
   }
 
   get slotName(): string {
@@ -92,6 +95,10 @@ export class KeptLease implements Lease, Kept {
   }
 
   get signal(): AbortSignal {
+    if (this.#aborter === null) {
+      this.#aborter = new AbortController()
+      if (this.#state === 'lost') this.#aborter.abort(this.#lostError())
+    }
     return this.#aborter.signal
   }
 
@@ -124,6 +131,15 @@ export class KeptLease implements Lease, Kept {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
+  }
+
+  /**
+   * Extends a lease that was handed over, and therefore short, to the length it was asked for. Throws
+   * LeaseLostError.
+   */
+  async confirm(): Promise<void> {
+    const isShort = this.#endsAt - this.#grantedAt < this.#leaseMs * 0.9
+    if (isShort) await this.extend()
   }
 
   /** For the keeper: when it has something to do for this lease, by `performance.now()`. */
@@ -172,7 +188,7 @@ export class KeptLease implements Lease, Kept {
   #lose(): void {
     this.#state = 'lost'
     this.#keeper.drop(this)
-    this.#aborter.abort(this.#lostError())
+    this.#aborter?.abort(this.#lostError())
   }
 
   #lostError(): LeaseLostError {
@@ -194,8 +210,8 @@ export class NestedLease implements Lease {
     return this.#outer.token
   }
 
-  get prefix(): string {
-    return this.#outer.prefix
+  get beginning(): string {
+    return this.#outer.beginning
   }
 
   get expiresAtMs(): number {

@@ -2,24 +2,24 @@
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
-end
-
--- The token that this attempt has got, and when it ends, if it is live. One that has ended is forgotten now:
--- later its id may lead to a newer token.
+-- The token that this attempt has got, and when it ends, if it is live.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
-  if token then
-    forget_reader(readers, reader_ids, token)
-  end
   return nil
+end
+
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -40,14 +40,13 @@ end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
-  lock.token = next_token(lock.token, now_us)
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
   lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
   lock.mode = 's'
   lock.id = ''
   lock.holder = ''
-  local token = string.format('%.0f', lock.token)
-  redis.call('HSET', reader_ids, 'i' .. ticket.id, token, token, ticket.id .. ' ' .. ticket.holder)
-  redis.call('ZADD', readers, expires_at_ms, token)
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
   redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms

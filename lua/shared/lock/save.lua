@@ -5,17 +5,12 @@ local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
 
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
-  return string.format(
-    '%s %s %.0f %.0f %d %s %s',
-    LOCK_LAYOUT,
-    lock.mode,
-    lock.token,
-    lock.expires_at_ms,
-    lock.last_ticket,
-    lock.id,
-    lock.holder
-  )
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
 end
 
 local function lock_kept_ms(lock, now_ms)
@@ -27,8 +22,13 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As `save_lock`, for a call that gives something back: its first write is one that a full server takes.
+-- As `save_lock`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  redis.call('PEXPIRE', state, lock_kept_ms(lock, now_ms))
-  save_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
 end
