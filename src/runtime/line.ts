@@ -73,7 +73,8 @@ export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant
 }
 
 async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
-  return (await tryOnce(attempts, id)) ?? waitFor(attempts, id, terms)
+  // A new name to stand in line with: what came too late is given back under the first.
+  return (await tryOnce(attempts, id)) ?? waitFor(attempts, terms.mailbox.newId(), terms)
 }
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {

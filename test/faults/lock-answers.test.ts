@@ -43,15 +43,18 @@ test('a grant that comes too late is given back at once', async () => {
   await (await patient.acquire({ wait: '20s' })).release()
 })
 
-test('waiting ends in time though every grant comes too late', async () => {
-  const { lock, proxy, direct } = await behindProxy({ lease: '40ms' })
-  proxy.delay(40)
+test.each(['fair', 'barging'] as const)(
+  'waiting ends in time though every grant of a %s lock comes too late',
+  async (order) => {
+    const { lock, proxy, direct } = await behindProxy({ lease: '40ms', order })
+    proxy.delay(40)
 
-  await expect(lock.acquire({ wait: '300ms' })).rejects.toThrow(WaitTimeoutError)
+    await expect(lock.acquire({ wait: '300ms' })).rejects.toThrow(WaitTimeoutError)
 
-  proxy.delay(0)
-  await until('nothing is left of it', isFree(direct))
-})
+    proxy.delay(0)
+    await until('nothing is left of it', isFree(direct))
+  },
+)
 
 // node-redlock PR 369, sesamecare/redlock#6
 test('an acquire whose answer is lost does not stand in its own way', async () => {

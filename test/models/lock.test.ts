@@ -33,11 +33,11 @@ type Step =
   | { do: 'advance'; ms: number }
 
 const who = fc.nat(5)
-const leaseMs = fc.constantFrom(500, 3000, 8000)
+const lifeMs = fc.constantFrom(500, 3000, 8000)
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('acquire'), who, waits: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('release'), who, leaseMs }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('extend', 'abandon'), who, leaseMs }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('release'), who, leaseMs: lifeMs }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('extend', 'abandon'), who, leaseMs: lifeMs }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('die'), kind: fc.constantFrom('x', 's', 'b') }) },
   { weight: 1, arbitrary: fc.constant({ do: 'serve' }) },
   {

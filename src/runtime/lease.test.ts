@@ -1,0 +1,176 @@
+import { LeaseLostError } from 'perilune'
+import { expect, onTestFinished, test } from 'vitest'
+import { LeaseKeeper, type ExtendedLease, type LeaseKind } from './lease-keeper.ts'
+import { KeptLease, NestedLease, runUnder } from './lease.ts'
+import type { Trace, Unit } from './unit.ts'
+
+interface Setup {
+  lease(terms?: { leaseMs?: number; leftMs?: number; maxHoldMs?: number; slotName?: string }): KeptLease
+  extended: (readonly ExtendedLease[])[]
+  released: number[]
+  server: { knows: boolean; resent: boolean; answers: boolean }
+}
+
+/** Leases whose server says what the test wants. */
+function setup(): Setup {
+  const keeper = new LeaseKeeper()
+  onTestFinished(() => keeper.close())
+  const server = { knows: true, resent: false, answers: true }
+  const extended: (readonly ExtendedLease[])[] = []
+  const released: number[] = []
+  const kind: LeaseKind = {
+    extend: async (leases) => {
+      extended.push(leases)
+      if (!server.answers) throw new Error('no answer')
+      return { nowMs: 1000, endsAtMs: leases.map(({ leaseMs }) => (server.knows ? 1000 + leaseMs : 0)) }
+    },
+  }
+  const release = async (token: number, trace: Trace): Promise<boolean> => {
+    released.push(token)
+    trace.repeated = server.resent
+    return server.knows
+  }
+  let last = 0
+  const lease: Setup['lease'] = ({
+    leaseMs = 60,
+    leftMs = leaseMs,
+    maxHoldMs = Infinity,
+    slotName = '',
+  } = {}) => {
+    const grant = { token: ++last, expiresAtMs: 1000 + leftMs, endsAt: performance.now() + leftMs }
+    const unit = { prefix: `unit ${last}`, slotName } as Unit
+    return new KeptLease(grant, { kind, unit, release, resource: 'lock a', leaseMs, maxHoldMs }, keeper)
+  }
+  return { lease, extended, released, server }
+}
+
+const aborted = ({ signal }: KeptLease): Promise<unknown> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason)))
+
+function stall(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+test('a lease is extended before it ends, as long as it is held', async () => {
+  const { lease, extended } = setup()
+  const held = lease()
+
+  while (extended.length < 5) await new Promise((resolve) => setImmediate(resolve))
+
+  held.assertHeld()
+  await held.release()
+})
+
+test('a grant that has to be confirmed is extended to what was asked for', async () => {
+  const { lease, extended } = setup()
+  const held = lease({ leaseMs: 30_000, leftMs: 60 })
+
+  while (extended.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setImmediate(resolve))
+
+  expect(held.remainingMs).toBeGreaterThan(20_000)
+})
+
+test('leases of one slot are extended in one call, those of another in their own', async () => {
+  const { lease, extended } = setup()
+  for (let n = 0; n < 10; n++) lease()
+  lease({ slotName: 'elsewhere' })
+
+  while (extended.flat().length < 11) await new Promise((resolve) => setImmediate(resolve))
+
+  expect(extended.map((leases) => leases.length).slice(0, 2)).toEqual([10, 1])
+})
+
+test('a lease that the server does not know any more is lost', async () => {
+  const { lease, server } = setup()
+  const held = lease()
+  server.knows = false
+
+  expect(await aborted(held)).toBeInstanceOf(LeaseLostError)
+  expect(held.remainingMs).toBe(0)
+  await expect(held.release()).rejects.toThrow(LeaseLostError)
+  await expect(held.extend()).rejects.toThrow(LeaseLostError)
+})
+
+test('a lease that no server answers for is lost when it ends by our own clock', async () => {
+  const { lease, server } = setup()
+  const held = lease()
+  server.answers = false
+
+  expect(await aborted(held)).toBeInstanceOf(LeaseLostError)
+})
+
+test('a lease is not extended beyond the longest time it may be held', async () => {
+  const { lease } = setup()
+  const held = lease({ leaseMs: 60, maxHoldMs: 100 })
+
+  expect(await aborted(held)).toBeInstanceOf(LeaseLostError)
+})
+
+test('after a stall the first question tells the loss, before any timer has', () => {
+  const { lease } = setup()
+  const held = lease({ leaseMs: 20 })
+  stall(40)
+
+  expect(held.remainingMs).toBe(0)
+  expect(() => held.assertHeld()).toThrow(LeaseLostError)
+  expect(held.signal.aborted).toBe(true)
+})
+
+test('a release that was sent twice and is unknown by then was a release', async () => {
+  const { lease, server } = setup()
+  const held = lease()
+  Object.assign(server, { knows: false, resent: true })
+
+  await held.release()
+
+  expect(held.signal.aborted).toBe(false)
+})
+
+test('a release that was sent once and is unknown is a loss', async () => {
+  const { lease, server } = setup()
+  const held = lease()
+  server.knows = false
+
+  await expect(held.release()).rejects.toThrow(LeaseLostError)
+  expect(held.signal.aborted).toBe(true)
+})
+
+test('a second release does nothing', async () => {
+  const { lease, released } = setup()
+  const held = lease()
+
+  await held.release()
+  await held.release()
+
+  expect(released).toEqual([held.token])
+})
+
+test('a nested lease leaves the outer one as it is', async () => {
+  const { lease, released } = setup()
+  const outer = lease({ leaseMs: 60_000 })
+
+  await new NestedLease(new NestedLease(outer)).release()
+
+  expect(released).toEqual([])
+  outer.assertHeld()
+})
+
+test('what a task throws is told rather than the loss of its lease', async () => {
+  const { lease, server } = setup()
+  server.knows = false
+
+  await expect(
+    runUnder(lease(), () => {
+      throw new Error('of the task')
+    }),
+  ).rejects.toThrow('of the task')
+})
+
+test('a task that outlived its lease is told so, though it is done', async () => {
+  const { lease, server } = setup()
+  server.knows = false
+
+  await expect(runUnder(lease({ leaseMs: 20 }), () => stall(40))).rejects.toThrow(LeaseLostError)
+})

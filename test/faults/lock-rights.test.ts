@@ -1,0 +1,106 @@
+// What the lock asks of a server: the keys it declares, the commands of its rule, and nothing else.
+
+import { once } from 'node:events'
+import { Redis } from 'ioredis'
+import { type Lock, type Perilune, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { expect, onTestFinished, test } from 'vitest'
+import contract from '../../lua/contract.json' with { type: 'json' }
+import { until } from '../servers/ask.ts'
+import { startRedis } from '../servers/redis.ts'
+
+async function everythingALockDoes(redis: Perilune): Promise<void> {
+  const lock = redis.lock('room')
+  const held = await lock.acquire()
+  await held.extend('1m')
+  const leaving = new AbortController()
+  const quitter = lock.acquire({ wait: '20s', signal: leaving.signal }).catch(() => undefined)
+  const readers = [1, 2].map(() => lock.shared.acquire({ wait: '20s' }))
+  const barger = redis.lock('room', { order: 'barging' }).run(() => undefined, { wait: '20s' })
+  await inLine(lock, 4)
+  leaving.abort()
+  await quitter
+  await inLine(lock, 3)
+  await held.release()
+  for (const reader of await Promise.all(readers)) {
+    await reader.extend('1m')
+    await reader.release()
+  }
+  await barger
+  const fenced = redis.fenced<number>('room')
+  await fenced.set(1, held.token)
+  await fenced.get()
+  await quitReading(lock)
+  expect(await lock.clear()).toBe(true)
+}
+
+/** A reader that gives up waiting. */
+async function quitReading(lock: Lock): Promise<void> {
+  await using _ = await lock.acquire()
+  await lock.shared.acquire({ wait: '20ms' }).catch(() => undefined)
+  await inLine(lock, 0)
+}
+
+function inLine(lock: Lock, count: number): Promise<void> {
+  return until(`${count} wait`, async () => (await lock.inspect()).waiting === count)
+}
+
+async function setup(): Promise<{ admin: Redis; connect(options?: object): Redis }> {
+  const server = await startRedis()
+  const open: Redis[] = []
+  const connect = (options: object = {}): Redis => {
+    const client = new Redis({ port: server.port, ...options })
+    open.push(client)
+    return client
+  }
+  onTestFinished(async () => {
+    for (const client of open) client.disconnect()
+    await server.stop()
+  })
+  return { admin: connect(), connect }
+}
+
+test('a user with the rule of the lock can do everything that a lock does, and nothing else', async () => {
+  const { admin, connect } = await setup()
+  const rule = contract.structures.lock.acl.replaceAll('<namespace>', 'shop')
+  await admin.call('ACL', 'SETUSER', 'locks', 'on', '>secret', ...rule.split(' '))
+  const user = connect({ username: 'locks', password: 'secret' })
+  const redis = perilune(ioredis(user), { namespace: 'shop' })
+  onTestFinished(() => redis.close())
+
+  await everythingALockDoes(redis)
+
+  await expect(user.get('shop:{feed:room}:meta')).rejects.toThrow('NOPERM')
+  await expect(user.keys('*')).rejects.toThrow('NOPERM')
+  const refusals = String(await admin.call('ACL', 'LOG'))
+  expect(refusals).not.toContain('{lock:')
+})
+
+test('no script of the lock touches a key that its call does not declare', async () => {
+  const { admin, connect } = await setup()
+  const monitor = await connect().monitor()
+  onTestFinished(() => monitor.disconnect())
+  const seen: { source: string; words: string[] }[] = []
+  monitor.on('monitor', (_time: string, words: string[], source: string) => seen.push({ source, words }))
+  const redis = perilune(ioredis(connect()), { namespace: 'watched' })
+  onTestFinished(() => redis.close())
+
+  await everythingALockDoes(redis)
+  await admin.echo('the end')
+  while (!seen.some(({ words }) => words[1] === 'the end')) await once(monitor, 'monitor')
+
+  let declared = new Set<string>()
+  const undeclared: string[] = []
+  for (const { source, words } of seen) {
+    if (/^eval(sha)?$/i.test(words[0] ?? '')) declared = new Set(words.slice(3, 3 + Number(words[2])))
+    else if (source === 'lua') undeclared.push(...touched(words).filter((key) => !declared.has(key)))
+  }
+  expect(undeclared).toEqual([])
+  expect(seen.filter(({ source }) => source === 'lua').length).toBeGreaterThan(50)
+})
+
+/** Keys among the words of a command; channels are none. */
+function touched(words: readonly string[]): string[] {
+  if (words[0]?.toUpperCase() === 'PUBLISH') return []
+  return words.slice(1).filter((word) => word.startsWith('watched:{'))
+}

@@ -1,0 +1,210 @@
+// What becomes of those who wait for a lock when something goes wrong.
+
+import { randomUUID } from 'node:crypto'
+import { Cluster, Redis } from 'ioredis'
+import { type Perilune, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { setup } from '../lock-fixture.ts'
+import { LONG, SEED } from '../proof.ts'
+import { until, withClient } from '../servers/ask.ts'
+import { startProxy } from '../servers/proxy.ts'
+import { startRedis } from '../servers/redis.ts'
+import { seeded } from '../soak/random.ts'
+import { LockProcess } from './lock-processes.ts'
+
+const port = inject('redisPort')
+const forever = { wait: '1h' } as const
+
+/** Connections that listen, counted by the server. */
+async function listeners(at: number): Promise<number> {
+  const list = String(await withClient(at, (client) => client.client('LIST')))
+  return list.split('\n').filter((line) => / (sub|ssub)=[1-9]/.test(line)).length
+}
+
+async function ownPort(): Promise<number> {
+  const server = await startRedis()
+  onTestFinished(() => server.stop())
+  return server.port
+}
+
+test('those behind killed waiters go on by the very release that frees the lock', async () => {
+  const { lock, name, calls } = await setup({ clock: 'real' })
+  const held = await lock.acquire()
+  const dead = new LockProcess({ port, name, waiters: 20 })
+  await until('twenty wait', async () => (await lock.inspect()).waiting === 20)
+  const alive = lock.acquire(forever)
+  await until('one waits behind them', async () => (await lock.inspect()).waiting === 21)
+  await dead.kill()
+  await until('the server has noticed', async () => (await listeners(port)) <= 1)
+  calls.length = 0
+
+  await held.release()
+  const lease = await alive
+
+  expect(calls).toEqual(['lock/release'])
+  expect(await lock.inspect()).toMatchObject({ waiting: 0, holders: [{ token: lease.token }] })
+  await lease.release()
+})
+
+test('more dead waiters than one call passes over do not keep the lock from the living', {
+  timeout: 60_000,
+}, async () => {
+  const { lock, name, calls } = await setup({ clock: 'real' })
+  const held = await lock.acquire()
+  const dead = new LockProcess({ port, name, waiters: 1200 })
+  await until('they wait', async () => (await lock.inspect()).waiting === 1200)
+  const alive = lock.acquire(forever)
+  await until('one waits behind them', async () => (await lock.inspect()).waiting === 1201)
+  await dead.kill()
+  await until('the server has noticed', async () => (await listeners(port)) <= 1)
+  calls.length = 0
+
+  await held.release()
+  await (await alive).release()
+
+  expect(calls).toEqual(['lock/release', 'lock/serve', 'lock/serve', 'lock/release'])
+})
+
+test('a waiter whose connections are cut again and again gets the lock when it is free', async () => {
+  const proxy = await startProxy(port)
+  onTestFinished(() => proxy.stop())
+  const far = await setup({ clock: 'real', port: proxy.port })
+  const { lock } = await setup({ clock: 'real', name: far.name })
+  for (let n = 0; n < 5; n++) {
+    const held = await lock.acquire(forever)
+    const waiting = far.lock.acquire(forever)
+    await until('it waits', async () => (await lock.inspect()).waiting === 1)
+    proxy.resetAll()
+    await held.release()
+    await (await waiting).release()
+  }
+  expect(await lock.inspect()).toMatchObject({ mode: 'free', waiting: 0 })
+})
+
+test('a thousand waiters that leave at random leave no ticket, and listen on one connection', {
+  timeout: 60_000,
+}, async () => {
+  const own = await ownPort()
+  const { lock } = await setup({ clock: 'real', port: own })
+  const held = await lock.acquire()
+  const count = LONG ? 1000 : 300
+  const random = seeded(SEED)
+  const waiters = Array.from({ length: count }, () => new AbortController())
+  const settled = Promise.allSettled(
+    waiters.map(({ signal }) => lock.run(() => undefined, { ...forever, signal })),
+  )
+  await until('all wait', async () => (await lock.inspect()).waiting === count)
+  expect(await listeners(own)).toBe(1)
+
+  for (const waiter of waiters) if (random() < 0.8) setTimeout(() => waiter.abort(), random() * 50)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  await held.release()
+  for (const waiter of waiters) if (random() < 0.2) waiter.abort()
+  const outcomes = await settled
+
+  expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
+  await until('nobody waits', async () => {
+    const { waiting, mode } = await lock.inspect()
+    return waiting === 0 && mode === 'free'
+  })
+  expect(await listeners(own)).toBeLessThanOrEqual(1)
+})
+
+test('a grant whose letter comes after its lease is refused, and the waiter still gets the lock', async () => {
+  const proxy = await startProxy(port)
+  onTestFinished(() => proxy.stop())
+  const far = await setup({ clock: 'real', port: proxy.port, lease: '100ms' })
+  const near = await setup({ clock: 'real', name: far.name })
+  const held = await near.lock.acquire()
+  const waiting = far.lock.acquire(forever)
+  await until('it waits', async () => (await near.lock.inspect()).waiting === 1)
+  proxy.delay(150)
+  await held.release()
+  await until('the grant is over', async () => (await near.lock.inspect()).mode === 'free')
+  const { token } = await near.lock.inspect()
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  proxy.delay(0)
+
+  const lease = await waiting
+
+  expect(lease.token).toBeGreaterThan(token)
+  expect(lease.remainingMs).toBeGreaterThan(0)
+  await lease.release()
+})
+
+test('whoever may not listen gets the lock by asking', async () => {
+  const own = await ownPort()
+  await withClient(own, (client) =>
+    client.call('ACL', 'SETUSER', 'deaf', 'on', '>secret', '~*', '+@all', '-subscribe', '-ssubscribe'),
+  )
+  const client = new Redis({ port: own, username: 'deaf', password: 'secret' })
+  const redis = perilune(ioredis(client), { namespace: 'lock-test' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  const lock = redis.lock('unheard')
+  const held = await lock.acquire()
+  const waiting = lock.acquire(forever)
+  await until('it waits', async () => (await lock.inspect()).waiting === 1)
+
+  await held.release()
+
+  await (await waiting).release()
+})
+
+test('on a cluster, waiters for many locks listen on one connection for each master at most', async () => {
+  const ports = inject('clusterPorts')
+  const { redis } = clusterClient()
+  const before = await Promise.all(ports.map(listeners))
+  const locks = Array.from({ length: 30 }, (_, n) => redis.lock(`${randomUUID()} ${n}`))
+  const held = await Promise.all(locks.map((lock) => lock.acquire()))
+  const waiting = Promise.all(locks.map((lock) => lock.acquire(forever)))
+  await until('all wait', async () => {
+    const seen = await Promise.all(locks.map((lock) => lock.inspect()))
+    return seen.every((one) => one.waiting === 1)
+  })
+
+  const more = (await Promise.all(ports.map(listeners))).map((count, at) => count - (before[at] ?? 0))
+  expect(Math.max(...more)).toBeLessThanOrEqual(1)
+
+  await Promise.all(held.map((lease) => lease.release()))
+  await Promise.all((await waiting).map((lease) => lease.release()))
+})
+
+test('on a cluster, too, those behind killed waiters go on by the very release', async () => {
+  const [first = 0] = inject('clusterPorts')
+  const { redis } = clusterClient()
+  const name = randomUUID()
+  const lock = redis.lock(name)
+  const held = await lock.acquire()
+  const before = await countListeners()
+  const dead = new LockProcess({ port: first, cluster: true, name, waiters: 3 })
+  await until('three wait', async () => (await lock.inspect()).waiting === 3)
+  const alive = lock.acquire(forever)
+  await until('one waits behind them', async () => (await lock.inspect()).waiting === 4)
+  await dead.kill()
+  await until('the server has noticed', async () => (await countListeners()) <= before + 1)
+
+  await held.release()
+
+  const lease = await alive
+  expect(await lock.inspect()).toMatchObject({ waiting: 0, holders: [{ token: lease.token }] })
+  await lease.release()
+})
+
+function clusterClient(): { redis: Perilune } {
+  const client = new Cluster(inject('clusterPorts').map((at) => ({ host: '127.0.0.1', port: at })))
+  const redis = perilune(ioredis(client), { namespace: 'lock-test' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  return { redis }
+}
+
+async function countListeners(): Promise<number> {
+  const counts = await Promise.all(inject('clusterPorts').map(listeners))
+  return counts.reduce((sum, count) => sum + count, 0)
+}
