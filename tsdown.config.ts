@@ -1,4 +1,4 @@
-import { type UserConfig, defineConfig } from 'tsdown'
+import { defineConfig, type UserConfig } from 'tsdown'
 
 // One entry per subpath of `exports` in package.json.
 const config: UserConfig = defineConfig({

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type ViteUserConfig, defineConfig } from 'vitest/config'
+import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 

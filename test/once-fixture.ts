@@ -6,7 +6,7 @@ import { type Once, type OnceOptions, type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { inject, onTestFinished } from 'vitest'
 import contract from '../lua/contract.json' with { type: 'json' }
-import { setTestClock, START_US, withTestClock } from '../src/testing/test-clock.ts'
+import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock.ts'
 
 export interface Setup<Result> {
   once: Once<Result>

@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util'
 import { ask } from '../test/servers/ask.ts'
 import { startRedis } from '../test/servers/redis.ts'
 import type { SoakVerdict } from '../test/soak/feed-soak.ts'
-import { soakBehindProxies, soakOnCluster, soakWithKills, type Terms } from '../test/soak/scenes.ts'
 import { pageOf, type Run } from '../test/soak/proof-page.ts'
+import { soakBehindProxies, soakOnCluster, soakWithKills, type Terms } from '../test/soak/scenes.ts'
 
 const USAGE = 'npm run soak -- feed [--seconds 60] [--seed 1]'
 

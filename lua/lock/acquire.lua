@@ -40,6 +40,7 @@ if last_token then
 end
 
 -- Somebody has the lock, or waits for it, or this attempt has been here before.
+local TRY_AGAIN_MS = 2
 -- @include shared/tickets
 -- @include shared/tell
 -- @include shared/line
@@ -100,7 +101,7 @@ local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 if waits and called then
   lock.called = call_until(now_ms, claim_ms, id)
   save_lock(state, lock, now_ms)
-  return { 'queued', 0, CHANCE_MS, more, now_ms }
+  return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
 end
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)

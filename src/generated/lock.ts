@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '5e6c03ed2c8a3f1f6aeddad19375be9f3adea999',
+    sha1: '0f5a54d6b2019426226d935a5a9fd5ef53118fc7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -306,7 +306,6 @@ end
 -- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
-local CHANCE_MS = 2
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
@@ -453,9 +452,9 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [203, 'lua/shared/lock/grant.lua', 1],
     [211, 'lua/shared/lock/readers.lua', 1],
     [264, 'lua/shared/lock/called.lua', 1],
-    [280, 'lua/shared/lock/hand-over.lua', 1],
-    [316, 'lua/shared/lock/serve-shared.lua', 1],
-    [371, 'lua/lock/abandon-shared.lua', 33],
+    [279, 'lua/shared/lock/hand-over.lua', 1],
+    [315, 'lua/shared/lock/serve-shared.lua', 1],
+    [370, 'lua/lock/abandon-shared.lua', 33],
   ],
   encode(args) {
     return [
@@ -516,7 +515,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'b4fbf78683f21a138334179e8ea26fc4d858457b',
+    sha1: 'fef8bf35cda344124b4b0acb230730f8788fbd87',
     reads: false,
     bytes: false,
     source: `--[[
@@ -731,7 +730,6 @@ end
 -- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
-local CHANCE_MS = 2
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
@@ -859,9 +857,9 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [168, 'lua/shared/lock/save.lua', 1],
     [202, 'lua/shared/lock/grant.lua', 1],
     [210, 'lua/shared/lock/called.lua', 1],
-    [226, 'lua/shared/lock/hand-over.lua', 1],
-    [262, 'lua/shared/lock/serve.lua', 1],
-    [289, 'lua/lock/abandon.lua', 31],
+    [225, 'lua/shared/lock/hand-over.lua', 1],
+    [261, 'lua/shared/lock/serve.lua', 1],
+    [288, 'lua/lock/abandon.lua', 31],
   ],
   encode(args) {
     return [
@@ -1142,7 +1140,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '59a00135015c134bbd12fd0aec02da120c655a42',
+    sha1: 'eef2bfbbccebc39b5e5b1dcb347f103130af5392',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1415,7 +1413,6 @@ end
 -- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
-local CHANCE_MS = 2
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
@@ -1584,9 +1581,9 @@ return { 'held', recheck_ms, more }
     [207, 'lua/shared/lock/grant.lua', 1],
     [215, 'lua/shared/lock/readers.lua', 1],
     [268, 'lua/shared/lock/called.lua', 1],
-    [284, 'lua/shared/lock/hand-over.lua', 1],
-    [320, 'lua/shared/lock/serve-shared.lua', 1],
-    [375, 'lua/lock/acquire-shared.lua', 37],
+    [283, 'lua/shared/lock/hand-over.lua', 1],
+    [319, 'lua/shared/lock/serve-shared.lua', 1],
+    [374, 'lua/lock/acquire-shared.lua', 37],
   ],
   encode(args) {
     return [
@@ -1668,7 +1665,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: 'd59e8f9b0cb6503eb289235069cc646ae7aefeef',
+    sha1: '2211051d124ed9dd200ce8f20198439670b84835',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1710,7 +1707,6 @@ end
 -- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
-local CHANCE_MS = 2
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
@@ -1764,6 +1760,7 @@ if last_token then
 end
 
 -- Somebody has the lock, or waits for it, or this attempt has been here before.
+local TRY_AGAIN_MS = 2
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
@@ -2058,7 +2055,7 @@ local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 if waits and called then
   lock.called = call_until(now_ms, claim_ms, id)
   save_lock(state, lock, now_ms)
-  return { 'queued', 0, CHANCE_MS, more, now_ms }
+  return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
 end
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
@@ -2086,8 +2083,8 @@ return { 'held', recheck_ms, more }
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/next-token.lua', 1],
     [37, 'lua/shared/lock/called.lua', 1],
-    [53, 'lua/shared/lock/quick.lua', 1],
-    [81, 'lua/lock/acquire.lua', 30],
+    [52, 'lua/shared/lock/quick.lua', 1],
+    [80, 'lua/lock/acquire.lua', 30],
     [94, 'lua/shared/tickets.lua', 1],
     [126, 'lua/shared/tell.lua', 1],
     [151, 'lua/shared/line.lua', 1],
@@ -2096,7 +2093,7 @@ return { 'held', recheck_ms, more }
     [265, 'lua/shared/lock/grant.lua', 1],
     [273, 'lua/shared/lock/hand-over.lua', 1],
     [309, 'lua/shared/lock/serve.lua', 1],
-    [336, 'lua/lock/acquire.lua', 51],
+    [336, 'lua/lock/acquire.lua', 52],
   ],
   encode(args) {
     return [
@@ -3034,7 +3031,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'a8e79339dee3db072ac14c810379972349c65463',
+    sha1: 'c5251accfede8403423e12c4229fe3c4c6b67f27',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3301,7 +3298,6 @@ end
 -- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
-local CHANCE_MS = 2
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
@@ -3443,9 +3439,9 @@ return { 'released', served == 'more' and 1 or 0 }
     [201, 'lua/shared/lock/grant.lua', 1],
     [209, 'lua/shared/lock/readers.lua', 1],
     [262, 'lua/shared/lock/called.lua', 1],
-    [278, 'lua/shared/lock/hand-over.lua', 1],
-    [314, 'lua/shared/lock/serve-shared.lua', 1],
-    [369, 'lua/lock/release-shared.lua', 31],
+    [277, 'lua/shared/lock/hand-over.lua', 1],
+    [313, 'lua/shared/lock/serve-shared.lua', 1],
+    [368, 'lua/lock/release-shared.lua', 31],
   ],
   encode(args) {
     return [
@@ -3498,7 +3494,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '5ea1cc39c1ee27718a03e9650cf786689193daee',
+    sha1: 'd5942dea67e023668c947d5765c8359aa0581040',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3527,7 +3523,6 @@ end
 -- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
-local CHANCE_MS = 2
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
@@ -3860,18 +3855,18 @@ return { 'released', served == 'more' and 1 or 0 }
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/lock/called.lua', 1],
-    [40, 'lua/shared/lock/quick.lua', 1],
-    [68, 'lua/lock/release.lua', 21],
-    [81, 'lua/shared/next-token.lua', 1],
-    [86, 'lua/shared/tickets.lua', 1],
-    [118, 'lua/shared/tell.lua', 1],
-    [143, 'lua/shared/line.lua', 1],
-    [179, 'lua/shared/lock/state.lua', 1],
-    [223, 'lua/shared/lock/save.lua', 1],
-    [257, 'lua/shared/lock/grant.lua', 1],
-    [265, 'lua/shared/lock/hand-over.lua', 1],
-    [301, 'lua/shared/lock/serve.lua', 1],
-    [328, 'lua/lock/release.lua', 43],
+    [39, 'lua/shared/lock/quick.lua', 1],
+    [67, 'lua/lock/release.lua', 21],
+    [80, 'lua/shared/next-token.lua', 1],
+    [85, 'lua/shared/tickets.lua', 1],
+    [117, 'lua/shared/tell.lua', 1],
+    [142, 'lua/shared/line.lua', 1],
+    [178, 'lua/shared/lock/state.lua', 1],
+    [222, 'lua/shared/lock/save.lua', 1],
+    [256, 'lua/shared/lock/grant.lua', 1],
+    [264, 'lua/shared/lock/hand-over.lua', 1],
+    [300, 'lua/shared/lock/serve.lua', 1],
+    [327, 'lua/lock/release.lua', 43],
   ],
   encode(args) {
     return [
@@ -3921,7 +3916,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '30098c2cd43a9b72c3334bd192c3ecc088441a32',
+    sha1: 'a6ce1e704bd5b120b7b5ef171ba74debc901434c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4185,7 +4180,6 @@ end
 -- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
-local CHANCE_MS = 2
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
@@ -4320,9 +4314,9 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [198, 'lua/shared/lock/grant.lua', 1],
     [206, 'lua/shared/lock/readers.lua', 1],
     [259, 'lua/shared/lock/called.lua', 1],
-    [275, 'lua/shared/lock/hand-over.lua', 1],
-    [311, 'lua/shared/lock/serve-shared.lua', 1],
-    [366, 'lua/lock/serve.lua', 28],
+    [274, 'lua/shared/lock/hand-over.lua', 1],
+    [310, 'lua/shared/lock/serve-shared.lua', 1],
+    [365, 'lua/lock/serve.lua', 28],
   ],
   encode(args) {
     return [

@@ -1,7 +1,7 @@
 import { LeaseLostError } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
-import { LeaseKeeper, type ExtendedLease, type LeaseKind } from './lease-keeper.ts'
 import { KeptLease, NestedLease, runUnder } from './lease.ts'
+import { type ExtendedLease, LeaseKeeper, type LeaseKind } from './lease-keeper.ts'
 import type { Trace, Unit } from './unit.ts'
 
 interface Setup {

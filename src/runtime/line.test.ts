@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Driver, Listener } from '../driver.ts'
-import { type Attempts, standInLine, type Standing } from './line.ts'
+import { type Attempts, type Standing, standInLine } from './line.ts'
 import { Mailbox } from './mailbox.ts'
 
 interface Told {

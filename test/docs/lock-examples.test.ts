@@ -1,10 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../servers/redis.ts'
 import { startProgram } from './programs.ts'
-
-// The examples speak SQL through this program, which a machine may lack.
-const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0
 
 async function run(file: string): Promise<{ code: number | null; out: string; errors: string }> {
   const redis = await startRedis()
@@ -12,7 +8,7 @@ async function run(file: string): Promise<{ code: number | null; out: string; er
   return startProgram([`examples/lock/${file}`], redis.url).ended()
 }
 
-test.skipIf(!hasSqlite)('a holder that slept too long is refused by Redis and by SQL', async () => {
+test('a holder that slept too long is refused by Redis and by SQL', async () => {
   const { code, out, errors } = await run('fencing.ts')
 
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
@@ -26,6 +22,6 @@ test.skipIf(!hasSqlite)('a holder that slept too long is refused by Redis and by
   ])
 })
 
-test.skipIf(!hasSqlite)('ten that read Redis, ask SQL and write back lose no update', async () => {
+test('ten that read Redis, ask SQL and write back lose no update', async () => {
   expect(await run('read-sql-write.ts')).toEqual({ code: 0, errors: '', out: '10 things cost 250\n' })
 })

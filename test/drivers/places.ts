@@ -1,8 +1,8 @@
 // The deployments that the suite runs on, made of real servers.
 
 import { randomUUID } from 'node:crypto'
-import type { DriverContext } from '../../src/testing/driver-suite.ts'
 import { slotOf } from '../../src/drivers/slot.ts'
+import type { DriverContext } from '../../src/testing/driver-suite.ts'
 import { ask, askFields, until } from '../servers/ask.ts'
 import type { RedisCluster } from '../servers/cluster.ts'
 import type { RedisServer } from '../servers/redis.ts'

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Feed, perilune } from 'perilune'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { type OpenCluster, clusters, sentinels } from '../drivers/clients.ts'
+import { clusters, type OpenCluster, sentinels } from '../drivers/clients.ts'
 import { type RedisCluster, startCluster } from '../servers/cluster.ts'
 import { startSentinels } from '../servers/sentinels.ts'
 

@@ -1,7 +1,7 @@
 import { type IdempotencyOptions, withIdempotency } from 'perilune/middleware'
 import { expect, test } from 'vitest'
-import { codeOf, post, seen, setup, unreachable } from './fixture.ts'
 import { gate } from '../once-fixture.ts'
+import { codeOf, post, seen, setup, unreachable } from './fixture.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
 

@@ -1,6 +1,6 @@
 // A TCP proxy in front of a Redis port that breaks connections in ways a test can choose.
 import { once } from 'node:events'
-import { type Server, type Socket, connect, createServer } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { freePort } from './ports.ts'
 import { RequestReader } from './requests.ts'
 

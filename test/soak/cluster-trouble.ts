@@ -6,7 +6,7 @@ import type { RedisCluster } from '../servers/cluster.ts'
 import type { RedisServer } from '../servers/redis.ts'
 import type { Window } from './arrange.ts'
 import type { Scene, Trouble } from './feed-soak.ts'
-import { nowUs, type Role, ROLES } from './history.ts'
+import { nowUs, ROLES, type Role } from './history.ts'
 
 /** What was acknowledged that long before replication broke may not have reached the replica. */
 const LAG_US = 500_000

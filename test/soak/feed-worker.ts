@@ -1,9 +1,9 @@
 // One process of a soak.
 
 import { once } from 'node:events'
+import { writeTo } from './history.ts'
 import type { Share } from './work.ts'
 import { work } from './work.ts'
-import { writeTo } from './history.ts'
 
 const { share, history } = JSON.parse(process.argv[2] ?? '') as { share: Share; history: string }
 const write = writeTo(history)

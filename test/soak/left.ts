@@ -1,8 +1,8 @@
 // Reads what the feeds hold when all is over.
 
 import { perilune } from 'perilune'
-import { connect, type Connection, type Place } from './connect.ts'
-import { type Left, type Role, ROLES } from './history.ts'
+import { type Connection, connect, type Place } from './connect.ts'
+import { type Left, ROLES, type Role } from './history.ts'
 import { guarded, type SoakedFeed } from './soaked-feed.ts'
 import { unguarded } from './unguarded-feed.ts'
 import type { Share } from './work.ts'

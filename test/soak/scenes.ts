@@ -5,7 +5,7 @@ import { startProxy } from '../servers/proxy.ts'
 import { startRedis } from '../servers/redis.ts'
 import { killMasters, troubleCluster } from './cluster-trouble.ts'
 import { troubleConnections } from './connection-trouble.ts'
-import { type Scene, soakFeed, type SoakVerdict, type Trouble } from './feed-soak.ts'
+import { type Scene, type SoakVerdict, soakFeed, type Trouble } from './feed-soak.ts'
 import type { Share } from './work.ts'
 
 export interface Terms {

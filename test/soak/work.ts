@@ -3,7 +3,7 @@
 import { perilune } from 'perilune'
 import { consume, observe, type Part, produce } from './actors.ts'
 import { type ClientKind, connect, type Place } from './connect.ts'
-import { Recorder, type Line, type Role } from './history.ts'
+import { type Line, Recorder, type Role } from './history.ts'
 import { breakScripts, type ScriptSabotage } from './script-sabotages.ts'
 import { guarded, type SoakedFeed } from './soaked-feed.ts'
 import { unguarded } from './unguarded-feed.ts'

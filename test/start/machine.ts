@@ -105,7 +105,7 @@ class TemporaryMachine implements Machine {
       mkdirSync(join(this.#home, 'bin'), { recursive: true })
       symlinkSync(real, join(this.#home, 'bin', name))
     }
-    for (const name of ['redis-server', 'luacheck']) this.program(name, 'exit 0')
+    for (const name of ['redis-server', 'luacheck', 'sqlite3']) this.program(name, 'exit 0')
     const log = (what: string) =>
       `appendFileSync(${JSON.stringify(join(this.#home, 'calls'))}, ${what} + '\\n')`
     this.write(

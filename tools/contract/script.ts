@@ -1,11 +1,11 @@
+import type { Chunk } from 'luaparse'
 import { parse } from 'luaparse'
+import type { OptionalCommand } from './contract.ts'
 import { type Declarations, readDeclarations } from './declarations.ts'
 import { type Head, optionalCommands, type Refuse, readHead } from './head.ts'
 import { type Built, locate } from './include.ts'
-import type { OptionalCommand } from './contract.ts'
 import type { Problem } from './problem.ts'
 import { type Names, resolve } from './scope.ts'
-import type { Chunk } from 'luaparse'
 
 /** A built script taken apart, as the rules and the emitters see it. */
 export interface Script {

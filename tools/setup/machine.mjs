@@ -1,10 +1,11 @@
 // Programs that npm cannot install: found, or installed with the system's package manager.
-import { SetupError, isOnPath, mustRun, run } from './command.mjs'
+import { isOnPath, mustRun, run, SetupError } from './command.mjs'
 
 const PYTHON = '/usr/bin/python3' // the one that system packages belong to
 
 const PROGRAMS = {
   redis: { isThere: () => isOnPath('redis-server', 'valkey-server'), apt: 'redis-server', brew: 'redis' },
+  sqlite: { isThere: () => isOnPath('sqlite3'), apt: 'sqlite3', brew: 'sqlite' },
   luacheck: { isThere: () => isOnPath('luacheck'), apt: 'lua-check', brew: 'luacheck' },
   pythonRedis: {
     isThere: async () => (await run(PYTHON, ['-c', 'import redis'])).code === 0,
