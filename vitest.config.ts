@@ -9,6 +9,12 @@ const config: ViteUserConfig = defineConfig({
     alias: [
       { find: /^perilune$/, replacement: source('src/index.ts') },
       { find: /^perilune\/feed$/, replacement: source('src/feed/feed.ts') },
+      { find: /^perilune\/once$/, replacement: source('src/once/once.ts') },
+      {
+        find: /^perilune\/(middleware|fastify|express|hono)$/,
+        replacement: `${source('src/middleware')}/$1.ts`,
+      },
+      { find: /^perilune\/rate-limit$/, replacement: source('src/rate-limit/rate-limit.ts') },
       { find: /^perilune\/(ioredis|node-redis)$/, replacement: `${source('src/drivers')}/$1.ts` },
       { find: /^perilune\/testing$/, replacement: source('src/testing/index.ts') },
       { find: /^perilune\/contract\.json$/, replacement: source('lua/contract.json') },

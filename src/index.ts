@@ -6,6 +6,11 @@ import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
+import * as onceOperations from './generated/once.ts'
+import { Once, type OnceOptions } from './once/once.ts'
+import * as rateLimitOperations from './generated/rate-limit.ts'
+import type { Allowed, Denied } from './rate-limit/decision.ts'
+import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import * as lockOperations from './generated/lock.ts'
 import { Election } from './lock/election.ts'
 import { Fenced, type FencedOptions } from './lock/fenced.ts'
@@ -42,6 +47,19 @@ export class Perilune implements AsyncDisposable {
     options: PartitionedFeedOptions<Body> = {},
   ): PartitionedFeed<Body> {
     return new PartitionedFeed(this.#runtime, name, options)
+  }
+
+  /** Idempotency keys: the work of a key is done once, and everybody gets its result. */
+  once<Result = unknown>(name: string, options: OnceOptions<Result> = {}): Once<Result> {
+    return new Once(this.#runtime, name, options)
+  }
+
+  /** How much each subject may take; without `onOutage` a decision is always the store's own. */
+  rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
+  /** How much each subject may take, and what happens while the store cannot decide. */
+  rateLimit(name: string, options: RateLimitOptions): RateLimit
+  rateLimit(name: string, options: RateLimitOptions): RateLimit {
+    return new RateLimit(this.#runtime, name, options)
   }
 
   /** At most one holder at a time, for a limited time. */
@@ -96,8 +114,8 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, catalogOperations, lockOperations].flatMap((operations) =>
-    Object.values(operations).map(({ script }) => script),
+  return [feedOperations, onceOperations, catalogOperations, rateLimitOperations, lockOperations].flatMap(
+    (operations) => Object.values(operations).map(({ script }) => script),
   )
 }
 
@@ -124,6 +142,49 @@ export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 export type { Page, ReadOptions } from './feed/reading.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
+export {
+  Attempt,
+  type BeginOptions,
+  type Begun,
+  type Completed,
+  type Extended as AttemptExtended,
+  fingerprintOf,
+  type Found,
+  Once,
+  type OnceInspection,
+  type OnceOptions,
+  type RunOptions,
+  type Task,
+  type TaskContext,
+} from './once/once.ts'
+export type {
+  Allowed,
+  Decision,
+  Denied,
+  LimitState,
+  Outage,
+  SubjectInspection,
+} from './rate-limit/decision.ts'
+export {
+  rateLimitHeaders,
+  type RateLimitHeaderOptions,
+  type RateLimitHeaders,
+} from './rate-limit/headers.ts'
+export type {
+  Algorithm,
+  ConcurrencyLimit,
+  GcraLimit,
+  Limit,
+  SlidingWindowLimit,
+} from './rate-limit/limits.ts'
+export type { OnOutage } from './rate-limit/outage.ts'
+export {
+  type OutageOptions,
+  RateLimit,
+  type RateLimitOptions,
+  type RefundOptions,
+  type TakeOptions,
+} from './rate-limit/rate-limit.ts'
 export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
 export { Fenced, type FencedOptions } from './lock/fenced.ts'
 export { LockSet, type SetLease } from './lock/lock-set.ts'

@@ -1,0 +1,78 @@
+--[[
+Begins an attempt at a key, unless the key has a result, another attempt is under way, or the key came
+with another request. An attempt whose lease has lapsed is taken over, with a greater token.
+Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once
+that attempt has been released, its id is of no more use.
+
+@returns started   token:integer expires_at_ms:integer now_ms:integer
+@returns replayed  token:integer result:bytes
+@returns conflict
+@returns running   retry_after_ms:integer
+@returns lost      token:integer
+@cost    O(1)
+]]
+local state = KEYS[1] -- hash: all that is known of the key
+local codec = ARGV[1] -- text: name of the codec that makes the results
+local id = ARGV[2] -- text: the caller's own id of the attempt
+local fingerprint = ARGV[3] -- text: of the request; empty: it has none
+local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
+local keep_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/once/state
+-- @include shared/once/keep
+
+local known = open_state(state)
+if known.layout ~= ONCE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if counts(known, now_ms) then
+  if known.codec ~= codec then
+    return redis.error_reply('CODEC ' .. known.codec)
+  end
+  if known.fingerprint ~= fingerprint then
+    return { 'conflict' }
+  end
+  if known.result then
+    return { 'replayed', known.token, known.result }
+  end
+  if is_running(known, now_ms) then
+    if known.attempt == id then
+      return { 'started', known.token, known.lease_ends_ms, now_ms }
+    end
+    return { 'running', known.lease_ends_ms - now_ms }
+  end
+elseif known.attempt == id and known.lease_ends_ms == 0 then
+  -- Bytes that arrive late, of a call that has settled: they must not block the key.
+  return { 'lost', known.token }
+end
+local token = next_token(known.token, now_us)
+local lease_ends_ms = now_ms + lease_ms
+local kept_until_ms = lease_ends_ms + keep_ms
+redis.call(
+  'HSET',
+  state,
+  'layout',
+  ONCE_LAYOUT,
+  'codec',
+  codec,
+  'token',
+  exact(token),
+  'attempt',
+  id,
+  'fingerprint',
+  fingerprint,
+  'lease_ends_ms',
+  exact(lease_ends_ms),
+  'kept_until_ms',
+  exact(kept_until_ms)
+)
+if known.result then
+  redis.call('HDEL', state, 'result')
+end
+keep_until(state, kept_until_ms, now_ms)
+return { 'started', token, lease_ends_ms, now_ms }

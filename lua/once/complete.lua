@@ -1,0 +1,43 @@
+--[[
+Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its
+lease has lapsed, for then nobody else has begun; one that was taken over or released may not.
+Repeating the call changes nothing.
+
+@returns completed  kept_until_ms:integer
+@returns lost
+@cost    O(1)
+]]
+local state = KEYS[1] -- hash: all that is known of the key
+local codec = ARGV[1] -- text: name of the codec that made the result
+local token = tonumber(ARGV[2]) -- integer: token of the attempt
+local keep_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
+local channel = ARGV[4] -- text: where those wait who want the result; empty: nobody waits
+local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
+local result = ARGV[6] -- bytes: the result
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/wake
+-- @include shared/once/state
+-- @include shared/once/keep
+
+local known = open_state(state)
+if known.layout ~= ONCE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not holds_token(known, token) or not counts(known, now_ms) then
+  return { 'lost' }
+end
+if known.codec ~= codec then
+  return redis.error_reply('CODEC ' .. known.codec)
+end
+if known.result then
+  return { 'completed', known.kept_until_ms }
+end
+local kept_until_ms = now_ms + keep_ms
+-- First, so that it also works when the server is out of memory: the task has been done.
+keep_until(state, kept_until_ms, now_ms)
+redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
+wake(channel, sharded, 'completed')
+return { 'completed', kept_until_ms }

@@ -1,0 +1,26 @@
+--[[
+Finds the result of a key.
+
+@returns found   token:integer kept_until_ms:integer result:bytes
+@returns absent
+@cost    O(1)
+@reads
+]]
+local state = KEYS[1] -- hash: all that is known of the key
+local codec = ARGV[1] -- text: name of the codec that makes the results
+
+-- @include shared/clock
+-- @include shared/once/state
+
+local known = open_state(state)
+if known.layout ~= ONCE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not known.result or not counts(known, now_ms) then
+  return { 'absent' }
+end
+if known.codec ~= codec then
+  return redis.error_reply('CODEC ' .. known.codec)
+end
+return { 'found', known.token, known.kept_until_ms, known.result }

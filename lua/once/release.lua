@@ -1,0 +1,38 @@
+--[[
+Ends an attempt without a result: the key is free again, for any request. An attempt that was completed
+stays so. Repeating the call changes nothing.
+
+@returns released
+@returns completed
+@returns lost
+@cost    O(1)
+]]
+local state = KEYS[1] -- hash: all that is known of the key
+local token = tonumber(ARGV[1]) -- integer: token of the attempt
+local channel = ARGV[2] -- text: where those wait who want the key; empty: nobody waits
+local sharded = ARGV[3] == '1' -- flag: whether that is a sharded channel
+
+-- @include shared/clock
+-- @include shared/wake
+-- @include shared/once/state
+-- @include shared/once/keep
+
+local known = open_state(state)
+if known.layout ~= ONCE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if not holds_token(known, token) then
+  return { 'lost' }
+end
+if known.result then
+  return { 'completed' }
+end
+if known.lease_ends_ms == 0 then
+  return { 'released' }
+end
+local now_ms = math.floor(clock_us() / 1000)
+-- It only takes away, so that it also works when the server is out of memory.
+redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
+keep_until(state, now_ms, now_ms)
+wake(channel, sharded, 'released')
+return { 'released' }

@@ -1,0 +1,35 @@
+--[[
+A picture of a subject for people: what is free, and which takes hold places, in the order in which their
+leases end. `held` names the limit by its place, counted from 1.
+
+@returns inspection  known:flag now_us:integer limits:[free:integer reset_us:integer] held:[limit:integer token:integer ends_us:integer]
+@cost    O(limits x 66 + places of limits of takes at work)
+@reads
+]]
+local state = KEYS[1] -- hash: what counts for the subject
+local limits, limits_at = ARGV, 1 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
+
+-- @include shared/clock
+-- @include shared/rate-limit/subject
+-- @include shared/rate-limit/pairs
+-- @include shared/rate-limit/gcra
+-- @include shared/rate-limit/sliding-window
+-- @include shared/rate-limit/concurrency
+-- @include shared/rate-limit/meters
+
+local subject = open_subject(state, '', limits, limits_at)
+if subject.layout ~= SUBJECT_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
+local now_us = clock_us()
+local meters = read_meters(subject, limits, limits_at, now_us)
+local held = {}
+for place, meter in ipairs(meters) do
+  for at = 1, meter.held or 0 do
+    local ends_us, token = pair_at(meter.leases, at)
+    held[#held + 1] = place
+    held[#held + 1] = token
+    held[#held + 1] = ends_us
+  end
+end
+return { 'inspection', subject.exists and 1 or 0, now_us, tell_meters(meters), held }

@@ -1,0 +1,34 @@
+--[[
+Tells what a take would be answered now, and takes nothing.
+
+@returns allowed  now_us:integer limits:[free:integer reset_us:integer]
+@returns denied   denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
+@cost    O(limits x 66 + places of limits of takes at work)
+@reads
+]]
+local state = KEYS[1] -- hash: what counts for the subject
+local cost = tonumber(ARGV[1]) -- integer: units that would be taken
+local limits, limits_at = ARGV, 2 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
+
+-- @include shared/clock
+-- @include shared/rate-limit/subject
+-- @include shared/rate-limit/pairs
+-- @include shared/rate-limit/gcra
+-- @include shared/rate-limit/sliding-window
+-- @include shared/rate-limit/concurrency
+-- @include shared/rate-limit/meters
+
+local subject = open_subject(state, '', limits, limits_at)
+if subject.layout ~= SUBJECT_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
+local now_us = clock_us()
+local meters = read_meters(subject, limits, limits_at, now_us)
+if is_too_much(meters, cost) then
+  return redis.error_reply('INVALID cost: no wait is long enough for so much')
+end
+local wait_us, denier = longest_wait(meters, cost)
+if wait_us > 0 then
+  return { 'denied', denier, wait_us, now_us, tell_meters(meters) }
+end
+return { 'allowed', now_us, tell_meters(meters) }

@@ -1,0 +1,58 @@
+--[[
+Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by
+its token; without one the units count as taken just now. Places of limits of takes at work stay as they
+are. `limits` as after a take.
+
+@returns refunded  now_us:integer limits:[free:integer reset_us:integer]
+@returns known     now_us:integer limits:[free:integer reset_us:integer]
+@returns absent
+@cost    O(limits x 66 + places of limits of takes at work)
+]]
+local state = KEYS[1] -- hash: what counts for the subject
+local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
+local token = tonumber(ARGV[3]) -- integer: that of the take; 0: none
+local cost = tonumber(ARGV[4]) -- integer: units to give back
+local limits, limits_at = ARGV, 5 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
+
+-- @include shared/clock
+-- @include shared/rate-limit/calls
+-- @include shared/rate-limit/subject
+-- @include shared/rate-limit/pairs
+-- @include shared/rate-limit/gcra
+-- @include shared/rate-limit/sliding-window
+-- @include shared/rate-limit/concurrency
+-- @include shared/rate-limit/meters
+-- @include shared/rate-limit/refund
+-- @include shared/rate-limit/refunded
+-- @include shared/rate-limit/save
+
+local subject = open_subject(state, caller, limits, limits_at)
+if subject.layout ~= SUBJECT_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
+local remembered, superseded = recall_token(subject.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if not subject.exists then
+  return { 'absent' }
+end
+local now_us = clock_us()
+local meters = read_meters(subject, limits, limits_at, now_us)
+if remembered then
+  return { 'refunded', now_us, tell_meters(meters) }
+end
+if token > 0 and is_refunded(subject.refunded, token) then
+  return { 'known', now_us, tell_meters(meters) }
+end
+
+refund_meters(meters, cost, token > 0 and token or now_us)
+-- A removal first, so that it also works when the server is out of memory.
+redis.call('HDEL', state, meters[1].field)
+local written = {}
+if token > 0 then
+  written = { 'refunded', note_refunded(subject.refunded, token) }
+end
+save_subject(state, subject, meters, now_us, caller, call, now_us, written)
+return { 'refunded', now_us, tell_meters(meters) }

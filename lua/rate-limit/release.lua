@@ -1,0 +1,48 @@
+--[[
+Frees the place that a take holds in limits of takes at work. Lost when it holds none: it has been released,
+or its lease has ended.
+
+@returns released
+@returns lost
+@cost    O(places of the limits)
+]]
+local state = KEYS[1] -- hash: what counts for the subject
+local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
+local token = tonumber(ARGV[3]) -- integer: that of the take
+local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits of takes at work
+
+-- @include shared/clock
+-- @include shared/rate-limit/calls
+-- @include shared/rate-limit/subject
+-- @include shared/rate-limit/pairs
+-- @include shared/rate-limit/gcra
+-- @include shared/rate-limit/sliding-window
+-- @include shared/rate-limit/concurrency
+-- @include shared/rate-limit/meters
+-- @include shared/rate-limit/save
+
+local subject = open_subject(state, caller, limits, limits_at)
+if subject.layout ~= SUBJECT_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
+local remembered, superseded = recall_token(subject.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'released' }
+end
+local now_us = clock_us()
+local held = false
+local meters = read_meters(subject, limits, limits_at, now_us)
+for _, meter in ipairs(meters) do
+  held = free_place(meter, token) or held
+end
+if not held then
+  return { 'lost' }
+end
+-- A removal first, so that it also works when the server is out of memory.
+redis.call('HDEL', state, meters[1].field)
+save_subject(state, subject, meters, now_us, caller, call, now_us, {})
+return { 'released' }

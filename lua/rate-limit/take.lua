@@ -1,0 +1,63 @@
+--[[
+Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A
+repeated call is answered with its first token and counts once. The token is greater than those of all
+earlier takes; a limit of takes at work lends a place under it. Limits stand in the order given; `denier`
+is the place of the one that demands the longest wait, counted from 1.
+
+@returns taken   token:integer now_us:integer limits:[free:integer reset_us:integer]
+@returns denied  denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
+@cost    O(limits x 66 + places of limits of takes at work)
+]]
+local state = KEYS[1] -- hash: what counts for the subject
+local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
+local cost = tonumber(ARGV[3]) -- integer: units to take
+local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; algorithm: gcra, sliding-window or concurrency
+
+-- @include shared/clock
+-- @include shared/rate-limit/calls
+-- @include shared/rate-limit/subject
+-- @include shared/rate-limit/pairs
+-- @include shared/rate-limit/gcra
+-- @include shared/rate-limit/sliding-window
+-- @include shared/rate-limit/concurrency
+-- @include shared/rate-limit/meters
+-- @include shared/rate-limit/save
+
+local subject = open_subject(state, caller, limits, limits_at)
+if subject.layout ~= SUBJECT_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
+local remembered, superseded = recall_token(subject.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+local now_us = clock_us()
+local meters = read_meters(subject, limits, limits_at, now_us)
+if remembered then
+  return { 'taken', remembered, now_us, tell_meters(meters) }
+end
+if is_too_much(meters, cost) then
+  return redis.error_reply('INVALID cost: no wait is long enough for so much')
+end
+local wait_us, denier = longest_wait(meters, cost)
+if wait_us > 0 then
+  return { 'denied', denier, wait_us, now_us, tell_meters(meters) }
+end
+
+local token = now_us
+for _, meter in ipairs(meters) do
+  token = math.max(token, meter.token + 1)
+end
+for _, meter in ipairs(meters) do
+  meter.token = token
+  if meter.algorithm == 'gcra' then
+    count_gcra(meter, cost)
+  elseif meter.algorithm == 'sliding-window' then
+    count_sliding_window(meter, cost)
+  else
+    count_concurrency(meter, token)
+  end
+end
+save_subject(state, subject, meters, now_us, caller, call, token, {})
+return { 'taken', token, now_us, tell_meters(meters) }

@@ -1,0 +1,43 @@
+-- All that is known of one key: one hash, read once a call.
+--   layout, codec    the form of the stored data, and of the result
+--   token            of the newest attempt; kept when the attempt ends, so that tokens go on rising
+--   attempt          the id that the newest attempt's caller chose
+--   fingerprint      of the request
+--   lease_ends_ms    while the attempt is under way; a released one has none
+--   result           once the attempt is completed
+--   kept_until_ms    nothing of the above counts from then on, but for the token
+local ONCE_LAYOUT = '1'
+
+local function open_state(state)
+  local stored = redis.call(
+    'HMGET',
+    state,
+    'layout',
+    'codec',
+    'token',
+    'attempt',
+    'fingerprint',
+    'lease_ends_ms',
+    'result',
+    'kept_until_ms'
+  )
+  return {
+    layout = stored[1] or ONCE_LAYOUT,
+    codec = stored[2],
+    token = tonumber(stored[3] or 0),
+    attempt = stored[4],
+    fingerprint = stored[5] or '',
+    lease_ends_ms = tonumber(stored[6] or 0),
+    result = stored[7],
+    kept_until_ms = tonumber(stored[8] or 0),
+  }
+end
+
+-- True while the key is taken: by an attempt under way or lapsed, or by a result.
+local function counts(known, now_ms)
+  return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
+end
+
+local function is_running(known, now_ms)
+  return not known.result and known.lease_ends_ms > now_ms
+end

@@ -1,0 +1,72 @@
+-- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
+-- annex A). A unit costs `window / limit`; the theoretical arrival time is when all that was taken is
+-- paid off, and may lie at most `burst` units ahead of now. Spans are whole microseconds and a rest in
+-- `1 / limit` of one, so that nothing is ever rounded and the bound is exact.
+-- Stored: the theoretical arrival time and its rest.
+
+-- What `units` cost.
+local function gcra_cost(meter, units)
+  local rest = units * meter.unit_rest
+  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+end
+
+-- Sets what is taken to a span ahead of now.
+local function gcra_set(meter, ahead, rest)
+  meter.ahead, meter.rest = ahead, rest
+  meter.reset_us = ahead + (rest > 0 and 1 or 0)
+  -- The quotient may be rounded either way, so it is tried exactly from one above.
+  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+  repeat
+    free = free - 1
+    local used, used_rest = gcra_cost(meter, free)
+    used, used_rest = used + ahead, used_rest + rest
+    if used_rest >= meter.limit then
+      used, used_rest = used + 1, used_rest - meter.limit
+    end
+  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+  meter.free = math.max(0, free)
+end
+
+local function read_gcra(meter, stored)
+  local limit, window_us = meter.limit, meter.window_us
+  meter.unit, meter.unit_rest = math.floor(window_us / limit), window_us % limit
+  meter.span, meter.span_rest = gcra_cost(meter, meter.burst)
+  local ahead, rest = 0, 0
+  if stored then
+    local arrival, arrival_rest = pair_at(stored, 1)
+    if arrival >= meter.now_us then
+      ahead, rest = arrival - meter.now_us, arrival_rest
+    end
+    -- Counted for another limit of this name.
+    if rest >= limit then
+      ahead, rest = ahead + 1, 0
+    end
+    if ahead > meter.span or (ahead == meter.span and rest > meter.span_rest) then
+      ahead, rest = meter.span, meter.span_rest
+    end
+  end
+  gcra_set(meter, ahead, rest)
+end
+
+-- What would be taken ahead of now after so many units more.
+local function gcra_ahead(meter, units)
+  local cost, cost_rest = gcra_cost(meter, units)
+  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
+  if rest >= meter.limit then
+    return ahead + 1, rest - meter.limit
+  end
+  return ahead, rest
+end
+
+local function wait_for_gcra(meter, units)
+  local ahead, rest = gcra_ahead(meter, units)
+  return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
+end
+
+local function count_gcra(meter, units)
+  gcra_set(meter, gcra_ahead(meter, units))
+end
+
+local function pack_gcra(meter)
+  return pack_pair(meter.now_us + meter.ahead, meter.rest)
+end

@@ -1,0 +1,86 @@
+-- One meter a limit: how many units are `free` now, and `reset_us`, how long until all of them are.
+
+-- Counts that lie further ahead of the clock than this were made before it stepped back. They are
+-- forgotten: else nobody could take anything until the clock has caught up.
+local CLOCK_SLACK_US = 1000000
+
+-- Lets the meter read what its limit has counted.
+local function read_counts(meter, stored)
+  local counts
+  if stored then
+    meter.kept_until_ms, meter.token = pair_at(stored, 1)
+    counts = without_first(stored, 1)
+  end
+  if meter.algorithm == 'concurrency' then
+    -- Who was granted a lease holds the place, whatever the clock does.
+    return read_concurrency(meter, counts)
+  end
+  if meter.token > meter.now_us + CLOCK_SLACK_US then
+    counts = nil
+  end
+  if meter.algorithm == 'gcra' then
+    return read_gcra(meter, counts)
+  end
+  return read_sliding_window(meter, counts)
+end
+
+local function read_meters(subject, limits, first, now_us)
+  local meters = {}
+  for at = first, #limits, 5 do
+    local place = #meters
+    local meter = {
+      field = subject.fields[FIRST_LIMIT + place],
+      algorithm = limits[at + 1],
+      limit = tonumber(limits[at + 2]),
+      window_us = limits[at + 3] * 1000,
+      burst = tonumber(limits[at + 4]),
+      now_us = now_us,
+      kept_until_ms = 0,
+      token = 0,
+    }
+    read_counts(meter, subject.counts[FIRST_LIMIT + place])
+    meters[place + 1] = meter
+  end
+  return meters
+end
+
+-- How long until the limit allows so many units; 0: now.
+local function wait_for_meter(meter, units)
+  if meter.algorithm == 'gcra' then
+    return wait_for_gcra(meter, units)
+  elseif meter.algorithm == 'sliding-window' then
+    return wait_for_sliding_window(meter, units)
+  end
+  return wait_for_concurrency(meter)
+end
+
+-- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
+local function longest_wait(meters, units)
+  local longest_us, denier = 0, 0
+  for place, meter in ipairs(meters) do
+    local wait_us = wait_for_meter(meter, units)
+    if wait_us > longest_us then
+      longest_us, denier = wait_us, place
+    end
+  end
+  return longest_us, denier
+end
+
+local function tell_meters(meters)
+  local told = {}
+  for _, meter in ipairs(meters) do
+    told[#told + 1] = meter.free
+    told[#told + 1] = meter.reset_us
+  end
+  return told
+end
+
+-- Whether a limit can never allow so many units at once.
+local function is_too_much(meters, units)
+  for _, meter in ipairs(meters) do
+    if meter.algorithm ~= 'concurrency' and units > meter.burst then
+      return true
+    end
+  end
+  return false
+end

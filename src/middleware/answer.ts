@@ -1,0 +1,40 @@
+// What middleware answers itself, whatever the framework: a problem document (RFC 9457) or a response that
+// was kept.
+
+/** Names and values, in order; a name may come twice. */
+export type Headers = readonly (readonly [name: string, value: string])[]
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Buffer
+}
+
+const TITLES = {
+  'idempotency-key-missing': [400, 'Idempotency-Key is missing'],
+  'idempotency-key-malformed': [400, 'Idempotency-Key is malformed'],
+  'still-running': [409, 'The first request is still being worked on'],
+  'response-not-kept': [409, 'The response was not kept'],
+  'too-large': [413, 'Content too large'],
+  'idempotency-key-reused': [422, 'Idempotency-Key was used for another request'],
+  'rate-limited': [429, 'Too many requests'],
+  unavailable: [503, 'Service unavailable'],
+} as const
+
+export type ProblemCode = keyof typeof TITLES
+
+/** A problem document, whose `code` never changes. */
+export function problem(code: ProblemCode, detail: string, headers: Headers = []): Answer {
+  const [status, title] = TITLES[code]
+  const document = { type: `urn:perilune:problem:${code}`, title, status, detail, code }
+  return {
+    status,
+    headers: [['content-type', 'application/problem+json'], ...headers],
+    body: Buffer.from(JSON.stringify(document)),
+  }
+}
+
+/** The store cannot be asked just now. */
+export function unavailable(): Answer {
+  return problem('unavailable', 'The store did not answer. Please try again.', [['retry-after', '1']])
+}

@@ -1,0 +1,56 @@
+// Middleware for Express 5. `idempotency` belongs behind the body parser and before the handlers.
+
+import type { Answer } from './answer.ts'
+import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
+import { incomingOf, type ParsedRequest } from './node-request.ts'
+import { type Limiter, pass, type RateLimitMiddlewareOptions } from './rate-limiting.ts'
+import { type NodeResponse, record } from './record-node-response.ts'
+
+/** What is used of an Express request. */
+export interface ExpressRequest extends ParsedRequest {
+  readonly ip?: string | undefined
+}
+
+export type ExpressMiddleware<Request> = (
+  request: Request,
+  response: NodeResponse,
+  next: (error?: unknown) => void,
+) => Promise<void>
+
+/** As `withRateLimit`: `app.use(rateLimit(limiter, { subject: (request) => request.ip ?? '' }))`. */
+export function rateLimit<Request extends ExpressRequest>(
+  limiter: Limiter,
+  options: RateLimitMiddlewareOptions<Request>,
+): ExpressMiddleware<Request> {
+  return async (request, response, next) => {
+    const passage = await pass(limiter, options, request)
+    if (!passage.allowed) return send(response, passage.answer)
+    response.once('close', passage.done)
+    for (const [name, value] of passage.headers) response.setHeader(name, value)
+    next()
+  }
+}
+
+/** As `withIdempotency`: `app.post('/orders', express.json(), idempotency(once), handler)`. */
+export function idempotency<Request extends ExpressRequest>(
+  once: Store,
+  options: IdempotencyOptions<Request> = {},
+): ExpressMiddleware<Request> {
+  const { maxBytes } = checkIdempotencyOptions(options)
+  return async (request, response, next) => {
+    const admission = await admit(once, options, incomingOf(request, options, maxBytes))
+    if (admission.status === 'answered') return send(response, admission.answer)
+    if (admission.status === 'begun') record(response, admission.recording, maxBytes)
+    next()
+  }
+}
+
+function send(response: NodeResponse, { status, headers, body }: Answer): void {
+  response.statusCode = status
+  for (const [name, value] of headers) response.appendHeader(name, value)
+  response.end(body)
+}
+
+export type { IdempotencyOptions } from './idempotency.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+export type { StoredResponse } from './recording.ts'

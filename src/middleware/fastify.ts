@@ -1,0 +1,108 @@
+// Hooks for Fastify 5, for a route (`app.post('/orders', { ...idempotency(once) }, handler)`) or, added with
+// `addHook`, for all of them.
+
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import type { Answer } from './answer.ts'
+import { readBounded } from './bounded-body.ts'
+import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
+import { incomingOf, pairsOf, type ParsedRequest } from './node-request.ts'
+import { type Limiter, pass, type RateLimitMiddlewareOptions } from './rate-limiting.ts'
+import type { Recording } from './recording.ts'
+
+/** What is used of Fastify's request. */
+export interface FastifyRequestLike extends ParsedRequest {
+  readonly ip: string
+}
+
+/** What is used of Fastify's reply. */
+export interface FastifyReplyLike {
+  readonly statusCode: number
+  readonly raw: { once(event: 'close', listener: () => void): unknown }
+  getHeaders(): Record<string, number | string | string[] | undefined>
+  code(status: number): unknown
+  header(name: string, value: string): unknown
+  send(payload: unknown): unknown
+}
+
+export interface RateLimitHooks<Request> {
+  onRequest(request: Request, reply: FastifyReplyLike): Promise<unknown>
+}
+
+export interface IdempotencyHooks<Request> {
+  preHandler(request: Request, reply: FastifyReplyLike): Promise<unknown>
+  onSend(request: Request, reply: FastifyReplyLike, payload: unknown): Promise<unknown>
+}
+
+/** As `withRateLimit`. */
+export function rateLimit<Request extends FastifyRequestLike>(
+  limiter: Limiter,
+  options: RateLimitMiddlewareOptions<Request>,
+): RateLimitHooks<Request> {
+  return {
+    async onRequest(request, reply) {
+      const passage = await pass(limiter, options, request)
+      if (!passage.allowed) return send(reply, passage.answer)
+      reply.raw.once('close', passage.done)
+      for (const [name, value] of passage.headers) reply.header(name, value)
+      return undefined
+    },
+  }
+}
+
+/** As `withIdempotency`. */
+export function idempotency<Request extends FastifyRequestLike>(
+  once: Store,
+  options: IdempotencyOptions<Request> = {},
+): IdempotencyHooks<Request> {
+  const { maxBytes } = checkIdempotencyOptions(options)
+  const recordings = new WeakMap<Request, Recording>()
+  return {
+    async preHandler(request, reply) {
+      const admission = await admit(once, options, incomingOf(request, options, maxBytes))
+      if (admission.status === 'answered') return send(reply, admission.answer)
+      if (admission.status === 'begun') recordings.set(request, admission.recording)
+      return undefined
+    },
+    async onSend(request, reply, payload) {
+      const recording = recordings.get(request)
+      if (recording === undefined) return payload
+      recordings.delete(request)
+      const [body, passedOn] = await read(payload, reply, maxBytes)
+      await recording.keep({ status: reply.statusCode, headers: pairsOf(reply.getHeaders()), body })
+      return passedOn
+    },
+  }
+}
+
+/** The bytes to keep, or null, and the payload to send instead of one that has been read. */
+async function read(
+  payload: unknown,
+  reply: FastifyReplyLike,
+  maxBytes: number,
+): Promise<[Uint8Array | null, unknown]> {
+  if (String(reply.getHeaders()['content-type']).startsWith('text/event-stream')) return [null, payload]
+  if (payload instanceof Readable) {
+    const bounded = await readBounded(Readable.toWeb(payload) as ReadableStream<Uint8Array>, maxBytes)
+    if (bounded.whole) return [bounded.bytes, bounded.bytes]
+    return [null, Readable.fromWeb(bounded.stream as NodeReadableStream)]
+  }
+  const bytes = toBytes(payload)
+  return [bytes !== null && bytes.byteLength <= maxBytes ? bytes : null, payload]
+}
+
+function toBytes(payload: unknown): Uint8Array | null {
+  if (payload === undefined || payload === null) return new Uint8Array()
+  if (typeof payload === 'string') return Buffer.from(payload)
+  return payload instanceof Uint8Array ? payload : null
+}
+
+function send(reply: FastifyReplyLike, { status, headers, body }: Answer): unknown {
+  reply.code(status)
+  for (const [name, value] of headers) reply.header(name, value)
+  return reply.send(body)
+}
+
+export type { IdempotencyOptions } from './idempotency.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+export type { StoredResponse } from './recording.ts'

@@ -1,0 +1,47 @@
+// Middleware for Hono, whose requests and responses are those of fetch.
+
+import { withIdempotency, withRateLimit } from './middleware.ts'
+import type { IdempotencyOptions, Store } from './idempotency.ts'
+import type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+
+/** What is used of Hono's context. */
+export interface HonoContext {
+  readonly req: { readonly raw: Request }
+  get res(): Response
+  set res(response: Response | undefined)
+}
+
+export type HonoMiddleware = (
+  context: HonoContext,
+  next: () => Promise<void>,
+) => Promise<Response | undefined>
+
+type Wrap = (handler: () => Promise<Response>) => (request: Request) => Promise<Response>
+
+/** As `withRateLimit`: `app.use(rateLimit(limiter, { subject: (request) => … }))`. */
+export function rateLimit(limiter: Limiter, options: RateLimitMiddlewareOptions<Request>): HonoMiddleware {
+  return around((handler) => withRateLimit(limiter, options, handler))
+}
+
+/** As `withIdempotency`: `app.use('/orders', idempotency(once, { required: true }))`. */
+export function idempotency(once: Store, options: IdempotencyOptions<Request> = {}): HonoMiddleware {
+  return around((handler) => withIdempotency(once, options, handler))
+}
+
+function around(wrap: Wrap): HonoMiddleware {
+  return async (context, next) => {
+    const handled = wrap(async () => {
+      await next()
+      return context.res
+    })
+    const response = await handled(context.req.raw)
+    // Hono merges headers into a response that is there; this one has them already.
+    context.res = undefined
+    context.res = response
+    return undefined
+  }
+}
+
+export type { IdempotencyOptions } from './idempotency.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+export type { StoredResponse } from './recording.ts'

@@ -1,0 +1,149 @@
+// Idempotent requests, whatever the framework: before the handler `admit` decides, behind it the recording
+// keeps the response or frees the key.
+//
+//   no key, another method ──► pass
+//   first with its key ──► begun ──handler──► below 500: kept and replayed from now on
+//                                   └──────► 500 and above, or it threw: the key is free again
+//   again ──► the kept response, or 409 while the first is under way, or 422 for another request
+
+import { fingerprintOf, type Once } from '../once/once.ts'
+import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { type Answer, type Headers, problem, unavailable } from './answer.ts'
+import { parseIdempotencyKey } from './idempotency-key.ts'
+import { isOutage } from './outage.ts'
+import { Recording, type StoredResponse } from './recording.ts'
+
+export interface IdempotencyOptions<Request> {
+  /** Which methods; default POST and PATCH. */
+  methods?: readonly string[]
+  /** True refuses requests without the header; default false lets them pass. */
+  required?: boolean
+  /**
+   * Whose keys they are: two subjects may choose the same key. Default: all share them, which is right only
+   * where every caller is the same.
+   */
+  subject?: (request: Request) => string
+  /** Tells requests apart; default: method, path with query, and body. */
+  fingerprint?: (request: Request) => string | Promise<string>
+  /** Bodies of requests (for the fingerprint) and responses (to be kept) up to this size; default 1 MiB. */
+  maxBytes?: number
+  /** Headers of the response to keep beside the usual ones. */
+  keepHeaders?: readonly string[]
+  /** Told when a response could not be kept; the client gets it all the same. */
+  onNotKept?: (error: unknown, key: string) => void
+}
+
+/** A request, as a framework's adapter tells it. */
+export interface Incoming {
+  readonly method: string
+  readonly header: string | null
+  /** Of the one who asks; null: the keys are shared. */
+  readonly subject: string | null
+  /** Null when the body is larger than `maxBytes`. */
+  fingerprint(): Promise<string | null>
+}
+
+export type Admission =
+  | { readonly status: 'pass' }
+  | { readonly status: 'answered'; readonly answer: Answer }
+  | { readonly status: 'begun'; readonly recording: Recording }
+
+export type Store = Pick<Once<StoredResponse>, 'begin'>
+
+const OPTIONS = [
+  'methods',
+  'required',
+  'subject',
+  'fingerprint',
+  'maxBytes',
+  'keepHeaders',
+  'onNotKept',
+] as const
+const DEFAULT_METHODS: readonly string[] = ['POST', 'PATCH']
+const DEFAULT_MAX_BYTES = 1024 * 1024
+// In base64, and with its headers, a response stays below what a once takes.
+const MOST_BYTES = 3_000_000
+
+/** Checks the options once, when the middleware is made. Throws InvalidArgumentError. */
+export function checkIdempotencyOptions<Request>(options: IdempotencyOptions<Request>): { maxBytes: number } {
+  checkOptions('options', options, OPTIONS)
+  return { maxBytes: checkInteger('maxBytes', options.maxBytes ?? DEFAULT_MAX_BYTES, 1, MOST_BYTES) }
+}
+
+/** Decides before the handler. */
+export async function admit<Request>(
+  once: Store,
+  options: IdempotencyOptions<Request>,
+  incoming: Incoming,
+): Promise<Admission> {
+  const { methods = DEFAULT_METHODS, required = false } = options
+  if (!methods.includes(incoming.method)) return { status: 'pass' }
+  if (incoming.header === null) {
+    return required ? answered(missing()) : { status: 'pass' }
+  }
+  const key = parseIdempotencyKey(incoming.header)
+  if (key === null) return answered(malformed())
+  const fingerprint = await incoming.fingerprint()
+  if (fingerprint === null) return answered(tooLarge())
+  const unit = incoming.subject === null ? key : fingerprintOf(incoming.subject, key)
+  try {
+    return await begin(once, options, unit, fingerprint)
+  } catch (error) {
+    if (isOutage(error)) return answered(unavailable())
+    throw error
+  }
+}
+
+async function begin<Request>(
+  once: Store,
+  options: IdempotencyOptions<Request>,
+  key: string,
+  fingerprint: string,
+): Promise<Admission> {
+  const begun = await once.begin(key, { fingerprint })
+  switch (begun.status) {
+    case 'started':
+      return { status: 'begun', recording: new Recording(begun.attempt, options) }
+    case 'replayed':
+      return answered(replay(begun.result))
+    case 'running':
+      return answered(running())
+    default:
+      return answered(reused())
+  }
+}
+
+function answered(answer: Answer): Admission {
+  return { status: 'answered', answer }
+}
+
+function replay({ status, headers, body }: StoredResponse): Answer {
+  const replayed: Headers = [['idempotency-replayed', 'true']]
+  if (body === null) {
+    const detail = 'The request was carried out; its response was too large to be kept.'
+    return problem('response-not-kept', detail, replayed)
+  }
+  return { status, headers: [...headers, ...replayed], body: Buffer.from(body, 'base64') }
+}
+
+function running(): Answer {
+  const detail = 'The first request with this Idempotency-Key has not been answered yet.'
+  return problem('still-running', detail, [['retry-after', '1']])
+}
+
+function reused(): Answer {
+  return problem('idempotency-key-reused', 'This Idempotency-Key came with another request before.')
+}
+
+function missing(): Answer {
+  return problem('idempotency-key-missing', 'This request needs the header Idempotency-Key.')
+}
+
+function malformed(): Answer {
+  const detail = 'Idempotency-Key must be one string of 1 to 255 characters, such as "8e03978e".'
+  return problem('idempotency-key-malformed', detail)
+}
+
+function tooLarge(): Answer {
+  return problem('too-large', 'The body is too large for a request with an Idempotency-Key.')
+}

@@ -1,0 +1,57 @@
+// What Express and Fastify have in common: a request whose body was parsed before middleware sees it.
+
+import { fingerprintOf } from '../once/once.ts'
+import type { Headers } from './answer.ts'
+import type { IdempotencyOptions, Incoming } from './idempotency.ts'
+
+export interface ParsedRequest {
+  readonly method: string
+  readonly originalUrl: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body?: unknown
+}
+
+/** The body, as an adapter's `idempotency` needs it, has not been parsed. */
+export const UNPARSED = 'idempotency: the body of the request has not been parsed; put a body parser before'
+
+export function incomingOf<Request extends ParsedRequest>(
+  request: Request,
+  options: IdempotencyOptions<Request>,
+  maxBytes: number,
+): Incoming {
+  return {
+    method: request.method,
+    header: headerOf(request, 'idempotency-key'),
+    subject: options.subject?.(request) ?? null,
+    fingerprint: async () => {
+      if (options.fingerprint !== undefined) return options.fingerprint(request)
+      const body = bodyOf(request)
+      if (Buffer.byteLength(body) > maxBytes) return null
+      return fingerprintOf(request.method, request.originalUrl, body)
+    },
+  }
+}
+
+/** Headers as Node has them, as pairs. */
+export function* pairsOf(
+  headers: Readonly<Record<string, number | string | readonly string[] | undefined>>,
+): Generator<Headers[number]> {
+  for (const [name, value] of Object.entries(headers)) {
+    for (const each of [value].flat()) if (each !== undefined) yield [name, String(each)]
+  }
+}
+
+// The same bytes are parsed to the same value, and that gives the same text.
+function bodyOf(request: ParsedRequest): string | Uint8Array {
+  const { body } = request
+  if (typeof body === 'string' || body instanceof Uint8Array) return body
+  if (body !== undefined && body !== null) return JSON.stringify(body)
+  const length = headerOf(request, 'content-length') ?? '0'
+  if (length !== '0' || headerOf(request, 'transfer-encoding') !== null) throw new TypeError(UNPARSED)
+  return ''
+}
+
+function headerOf({ headers }: ParsedRequest, name: string): string | null {
+  const value = headers[name]
+  return Array.isArray(value) ? value.join(', ') : (value ?? null)
+}

@@ -1,0 +1,14 @@
+import { AmbiguousError, DriverError, type DriverErrorCode } from '../runtime/errors.ts'
+
+const PASSING: ReadonlySet<DriverErrorCode> = new Set<DriverErrorCode>([
+  'unreachable',
+  'busy',
+  'store-full',
+  'store-read-only',
+  'overloaded',
+])
+
+/** True when the store could not decide; anything else is a mistake that must come to light. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof AmbiguousError || (error instanceof DriverError && PASSING.has(error.code))
+}

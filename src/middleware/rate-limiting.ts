@@ -1,0 +1,57 @@
+// Rate limits, whatever the framework: before the handler `take` decides; a place that a concurrency limit
+// gave is released when the response is done.
+
+import { rateLimitHeaders } from '../rate-limit/headers.ts'
+import type { Decision } from '../rate-limit/decision.ts'
+import type { RateLimit } from '../rate-limit/rate-limit.ts'
+import { type Answer, type Headers, problem, unavailable } from './answer.ts'
+
+export interface RateLimitMiddlewareOptions<Request> {
+  /** Whom the limit counts: an address, a user, an API key. */
+  subject: (request: Request) => string
+  /** How many units a request takes; default 1. */
+  cost?: (request: Request) => number
+}
+
+export type Limiter = Pick<RateLimit, 'take' | 'release'>
+
+export type Passage =
+  | { readonly allowed: false; readonly answer: Answer }
+  /** Call `done` when the response is; it never rejects, and counts once. */
+  | { readonly allowed: true; readonly headers: Headers; done(): void }
+
+/** Takes before the handler. Throws what `take` throws: an outage where the limiter's `onOutage` says so. */
+export async function pass<Request>(
+  limiter: Limiter,
+  { subject, cost }: RateLimitMiddlewareOptions<Request>,
+  request: Request,
+): Promise<Passage> {
+  const who = subject(request)
+  const decision = await limiter.take(who, { cost: cost?.(request) ?? 1 })
+  const headers = headersOf(decision)
+  if (!decision.allowed) {
+    return { allowed: false, answer: decision.outage ? unavailable() : limited(decision, headers) }
+  }
+  return { allowed: true, headers, done: releaser(limiter, who, decision) }
+}
+
+function headersOf(decision: Decision): Headers {
+  return Object.entries(rateLimitHeaders(decision)).map(([name, value]) => [name.toLowerCase(), value])
+}
+
+function limited(decision: Extract<Decision, { retryAfterMs: number }>, headers: Headers): Answer {
+  const detail = `The limit '${decision.deniedBy}' is reached. Please wait ${decision.retryAfterMs} ms.`
+  return problem('rate-limited', detail, headers)
+}
+
+function releaser(limiter: Limiter, subject: string, decision: Decision): () => void {
+  if (decision.outage || !decision.allowed) return () => undefined
+  const { token, limits } = decision
+  let held = Object.values(limits).some(({ algorithm }) => algorithm === 'concurrency')
+  return () => {
+    if (!held) return
+    held = false
+    // A place that cannot be given back is free when its lease ends.
+    limiter.release(subject, token).catch(() => undefined)
+  }
+}

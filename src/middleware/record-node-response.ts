@@ -1,0 +1,79 @@
+// Keeps what is written to a response of Node. Its end waits until the response has been kept, so a client
+// that has the whole answer can repeat the request and gets the same one.
+
+import type { ServerResponse } from 'node:http'
+import { pairsOf } from './node-request.ts'
+import type { Recording } from './recording.ts'
+
+/** What is used of a response of Node's http module. */
+export type NodeResponse = Pick<
+  ServerResponse,
+  'statusCode' | 'setHeader' | 'appendHeader' | 'getHeaders' | 'getHeader' | 'once' | 'write' | 'end'
+>
+
+type Written = [chunk?: unknown, encoding?: unknown, callback?: unknown]
+
+export function record(response: NodeResponse, recording: Recording, maxBytes: number): void {
+  const body = new Collected(maxBytes)
+  const write = response.write.bind(response) as (...args: Written) => boolean
+  const end = response.end.bind(response) as (...args: Written) => NodeResponse
+  let state: 'silent' | 'writing' | 'ended' = 'silent'
+  const keep = (whole: boolean): Promise<void> => {
+    state = 'ended'
+    const { statusCode: status } = response
+    const bytes = whole && !isEventStream(response) ? body.bytes : null
+    return recording.keep({ status, headers: pairsOf(response.getHeaders()), body: bytes })
+  }
+  const replaced = {
+    write: (...args: Written): boolean => {
+      state = 'writing'
+      body.add(args)
+      return write(...args)
+    },
+    end: (...args: Written): NodeResponse => {
+      if (state === 'ended') return response
+      body.add(args)
+      void keep(true).then(() => end(...args))
+      return response
+    },
+  }
+  Object.assign(response, replaced)
+  // A stream that the client no longer wanted will not be ended; what it tells of has been done.
+  response.once('close', () => {
+    if (state === 'writing') void keep(false)
+  })
+}
+
+/** What was written so far, up to a size. */
+class Collected {
+  readonly #maxBytes: number
+  readonly #chunks: Uint8Array[] = []
+  #size = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Null when it is too large. */
+  get bytes(): Buffer | null {
+    return this.#size > this.#maxBytes ? null : Buffer.concat(this.#chunks)
+  }
+
+  add([chunk, encoding]: Written): void {
+    const bytes = toBytes(chunk, encoding)
+    this.#size += bytes.byteLength
+    if (this.#size <= this.#maxBytes) this.#chunks.push(bytes)
+  }
+}
+
+/** A chunk as `write` and `end` take it; a callback in its place is none. */
+function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
+  if (typeof chunk === 'string') {
+    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+  }
+  return chunk instanceof Uint8Array ? chunk : new Uint8Array()
+}
+
+function isEventStream(response: NodeResponse): boolean {
+  return String(response.getHeader('content-type')).startsWith('text/event-stream')
+}

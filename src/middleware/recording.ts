@@ -1,0 +1,78 @@
+import type { Attempt } from '../once/once.ts'
+import type { Headers } from './answer.ts'
+
+/** A response as it is kept, in whatever codec the `once` has. */
+export interface StoredResponse {
+  readonly status: number
+  readonly headers: Headers
+  /** In base64; null when it was too large to be kept. */
+  readonly body: string | null
+}
+
+export interface RecordingOptions {
+  keepHeaders?: readonly string[]
+  onNotKept?: (error: unknown, key: string) => void
+}
+
+/** What a handler answered. A body of null is too large, or a stream without an end. */
+export interface Outgoing {
+  readonly status: number
+  readonly headers: Iterable<readonly [name: string, value: string]>
+  readonly body: Uint8Array | null
+}
+
+// What describes the content or what has been made. Cookies, dates and what servers add are not repeated.
+const KEPT_HEADERS: ReadonlySet<string> = new Set([
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-type',
+  'etag',
+  'last-modified',
+  'link',
+  'location',
+  'vary',
+])
+
+/** A request whose handler is under way. */
+export class Recording {
+  readonly #attempt: Attempt<StoredResponse>
+  readonly #options: RecordingOptions
+
+  constructor(attempt: Attempt<StoredResponse>, options: RecordingOptions) {
+    this.#attempt = attempt
+    this.#options = options
+  }
+
+  /** Keeps the response, unless it says that the server failed. Never rejects. */
+  async keep(response: Outgoing): Promise<void> {
+    if (response.status >= 500) return this.free()
+    const { status, headers, body } = response
+    const stored: StoredResponse = {
+      status,
+      headers: [...headers].filter(([name]) => this.#keeps(name.toLowerCase())),
+      body: body === null ? null : Buffer.from(body).toString('base64'),
+    }
+    await this.#settle(this.#attempt.complete(stored))
+  }
+
+  /** The handler threw: a retry may run. Never rejects. */
+  async free(): Promise<void> {
+    await this.#settle(this.#attempt.release())
+  }
+
+  async #settle(call: Promise<unknown>): Promise<void> {
+    try {
+      await call
+    } catch (error) {
+      this.#options.onNotKept?.(error, this.#attempt.key)
+    }
+  }
+
+  #keeps(name: string): boolean {
+    const { keepHeaders = [] } = this.#options
+    return KEPT_HEADERS.has(name) || keepHeaders.some((kept) => kept.toLowerCase() === name)
+  }
+}

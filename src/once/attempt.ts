@@ -1,0 +1,111 @@
+import type { Duration } from '../runtime/duration.ts'
+import { Lease } from '../runtime/lease.ts'
+import type { Grant } from '../runtime/line.ts'
+import { type Completed, completeAttempt, releaseAttempt } from './ending.ts'
+import { kind } from './keeping.ts'
+import { encodeResult, type Source, unitOf } from './source.ts'
+
+/**
+ * The right to do the work of a key. It is extended while the process lives, up to `maxHold`. Leaving an
+ * `await using` block releases an attempt that was not completed.
+ *
+ *   UNDER WAY ──complete──► COMPLETED: the key replays the result
+ *      │ ──release──► RELEASED: the key is free
+ *      │ ──its lease ended──► LAPSED: the signal aborts; `complete` still counts until another attempt begins
+ */
+export class Attempt<Result> implements AsyncDisposable {
+  readonly key: string
+  readonly #source: Source<Result>
+  readonly #lease: Lease
+  #end: () => Promise<unknown>
+  #completed: Completed | null = null
+
+  constructor(source: Source<Result>, key: string, grant: Grant) {
+    this.key = key
+    this.#source = source
+    this.#end = () => releaseAttempt(source, key, grant.token)
+    this.#lease = new Lease(grant, this.#terms(), source.runtime.keeper)
+  }
+
+  /** Greater than that of every earlier attempt at the key: hand it to what you change. */
+  get token(): number {
+    return this.#lease.token
+  }
+
+  /** When the lease ends, in milliseconds of the server's clock. */
+  get expiresAtMs(): number {
+    return this.#lease.expiresAtMs
+  }
+
+  /** How much of the lease is left by this process's own clock; never more than the server grants. */
+  get remainingMs(): number {
+    return this.#lease.remainingMs
+  }
+
+  /** Aborts when the lease is lost, with the LeaseLostError as its reason. */
+  get signal(): AbortSignal {
+    return this.#lease.signal
+  }
+
+  /** Throws LeaseLostError unless the lease is held now. */
+  assertHeld(): void {
+    this.#lease.assertHeld()
+  }
+
+  /** Makes the lease last `lease` from now; default: as long as it was asked for. Throws LeaseLostError. */
+  extend(lease?: Duration): Promise<void> {
+    return this.#lease.extend(lease)
+  }
+
+  /** Stores the result. Throws LeaseLostError when another attempt has begun since. */
+  async complete(result: Result): Promise<Completed> {
+    return this.completeEncoded(encodeResult(this.#source, result))
+  }
+
+  /** As `complete`, with what the codec made of the result. */
+  async completeEncoded(result: string | Uint8Array): Promise<Completed> {
+    if (this.#completed !== null) return this.#completed
+    const complete = async (): Promise<Completed> => {
+      this.#completed = await completeAttempt(this.#source, this.key, this.token, result)
+      return this.#completed
+    }
+    // The script decides: a lapsed attempt may still be the newest.
+    if (this.remainingMs === 0) return complete()
+    this.#end = complete
+    await this.#lease.release()
+    return this.#completed ?? complete()
+  }
+
+  /** Gives the key back without a result. Throws LeaseLostError when another attempt has begun since. */
+  release(): Promise<void> {
+    return this.#lease.release()
+  }
+
+  /** What the work resolves to. When it throws, the key is free again, so that a retry may run. */
+  async orRelease<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await work()
+    } catch (error) {
+      // Where the release fails too, the lease ends by itself; what the work threw says more.
+      await this.release().catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** Releases an attempt that was not completed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#completed === null) await this.release()
+  }
+
+  #terms(): ConstructorParameters<typeof Lease>[1] {
+    const { name, runtime, leaseMs, maxHoldMs } = this.#source
+    return {
+      kind: kind(runtime),
+      unit: unitOf(this.#source, this.key),
+      release: () => this.#end().then(() => true),
+      resource: `the key '${this.key}' of once '${name}'`,
+      leaseMs,
+      maxHoldMs,
+    }
+  }
+}

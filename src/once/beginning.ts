@@ -1,0 +1,73 @@
+// Beginning an attempt: one script call, safe to repeat by the attempt's id.
+
+import { randomUUID } from 'node:crypto'
+import { begin } from '../generated/once.ts'
+import { checkName } from '../runtime/keys.ts'
+import { Attempt } from './attempt.ts'
+import { lost } from './ending.ts'
+import { checkFingerprint } from './fingerprint.ts'
+import { type Source, unitOf } from './source.ts'
+
+export interface BeginOptions {
+  /** Of the request: the same key with another one is a conflict. Default: none. At most 512 bytes. */
+  fingerprint?: string
+  /** Names the attempt: a `begin` that is repeated with it gets the same one. Default: made by the library. */
+  id?: string
+}
+
+/** What became of a `begin`. */
+export type Begun<Result> =
+  /** The key is yours: do the work, then complete. */
+  | { readonly status: 'started'; readonly attempt: Attempt<Result> }
+  /** The work was done before. */
+  | { readonly status: 'replayed'; readonly result: Result; readonly token: number }
+  /** The key came with another fingerprint before. */
+  | { readonly status: 'conflict' }
+  /** Another attempt is under way: its lease ends after `retryAfterMs`, unless it is extended. */
+  | { readonly status: 'running'; readonly retryAfterMs: number }
+
+/** An attempt as the script takes it. */
+export interface BeginTerms {
+  readonly key: string
+  readonly id: string
+  readonly fingerprint: string
+}
+
+/** Checks the options. Throws InvalidArgumentError. */
+export function toBeginTerms(key: string, { fingerprint, id }: BeginOptions): BeginTerms {
+  return {
+    key: checkName('key', key),
+    id: id === undefined ? randomUUID() : checkName('id', id),
+    fingerprint: checkFingerprint(fingerprint),
+  }
+}
+
+/** Throws LeaseLostError when the attempt of that id has been released. */
+export async function beginAttempt<Result>(
+  source: Source<Result>,
+  { key, id, fingerprint }: BeginTerms,
+): Promise<Begun<Result>> {
+  const { codec, leaseMs, keepMs } = source
+  const askedAt = performance.now()
+  const answer = await unitOf(source, key).run(begin, {
+    codec: codec.name,
+    id,
+    fingerprint,
+    leaseMs,
+    keepMs,
+  })
+  switch (answer.status) {
+    case 'started': {
+      const { token, expiresAtMs, nowMs } = answer
+      // The server counts whole milliseconds, so a lease may end up to one earlier than its length says.
+      const endsAt = askedAt + (expiresAtMs - nowMs) - 1
+      return { status: 'started', attempt: new Attempt(source, key, { token, expiresAtMs, endsAt }) }
+    }
+    case 'replayed':
+      return { status: 'replayed', result: codec.decode(answer.result), token: answer.token }
+    case 'lost':
+      throw lost(source, key, answer.token)
+    default:
+      return answer
+  }
+}

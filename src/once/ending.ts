@@ -1,0 +1,50 @@
+// How an attempt ends: with a result, or without one. By key and token, so that another process may do it.
+
+import { complete, release } from '../generated/once.ts'
+import { LeaseLostError } from '../runtime/errors.ts'
+import { checkInteger } from '../runtime/arguments.ts'
+import { type Source, unitOf } from './source.ts'
+
+export interface Completed {
+  /** When the result is forgotten, in milliseconds of the server's clock. */
+  readonly keptUntilMs: number
+}
+
+/** Stores an encoded result. Throws LeaseLostError when the attempt was taken over or released. */
+export async function completeAttempt<Result>(
+  source: Source<Result>,
+  key: string,
+  token: number,
+  result: string | Uint8Array,
+): Promise<Completed> {
+  const unit = unitOf(source, key)
+  const answer = await unit.run(complete, {
+    codec: source.codec.name,
+    token,
+    keepMs: source.keepMs,
+    channel: unit.channel,
+    sharded: unit.sharded,
+    result,
+  })
+  if (answer.status === 'lost') throw lost(source, key, token)
+  return { keptUntilMs: answer.keptUntilMs }
+}
+
+/** Frees the key, unless the attempt was completed. Throws LeaseLostError when it was taken over. */
+export async function releaseAttempt<Result>(
+  source: Source<Result>,
+  key: string,
+  token: number,
+): Promise<void> {
+  const unit = unitOf(source, key)
+  const answer = await unit.run(release, { token, channel: unit.channel, sharded: unit.sharded })
+  if (answer.status === 'lost') throw lost(source, key, token)
+}
+
+export function lost<Result>({ name }: Source<Result>, key: string, token: number): LeaseLostError {
+  return new LeaseLostError(`the key '${key}' of once '${name}'`, token)
+}
+
+export function checkToken(token: number): number {
+  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
+}

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto'
+import { checkText } from '../runtime/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+
+const MAX_FINGERPRINT_BYTES = 512
+
+/**
+ * Tells requests apart: SHA-256 over the parts, each behind its length, so that `('ab', 'c')` and
+ * `('a', 'bc')` differ. 64 hexadecimal digits.
+ */
+export function fingerprintOf(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) {
+    if (typeof part !== 'string' && !(part instanceof Uint8Array)) {
+      throw new InvalidArgumentError('parts', 'must be strings or bytes')
+    }
+    const bytes = typeof part === 'string' ? Buffer.from(part) : part
+    hash.update(`${bytes.byteLength}:`).update(bytes)
+  }
+  return hash.digest('hex')
+}
+
+/** Empty where there is none. Throws InvalidArgumentError. */
+export function checkFingerprint(fingerprint: string | undefined): string {
+  return fingerprint === undefined ? '' : checkText('fingerprint', fingerprint, MAX_FINGERPRINT_BYTES)
+}

@@ -1,0 +1,100 @@
+import { checkOptions } from '../runtime/arguments.ts'
+import type { Codec } from '../runtime/codec.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { beginAttempt, type BeginOptions, type Begun, toBeginTerms } from './beginning.ts'
+import { checkToken, type Completed, completeAttempt, releaseAttempt } from './ending.ts'
+import { clearKey, findResult, type Found, inspectKey, type OnceInspection } from './inspection.ts'
+import { type Extended, extendAttempt } from './keeping.ts'
+import { runOnce, type RunOptions, type Task } from './running.ts'
+import { encodeResult, jsonOrNothing, type Source, toLeaseMs } from './source.ts'
+
+export interface OnceOptions<Result> {
+  /** How long results are kept, and requests are remembered beyond their lease; default 24 hours. */
+  keep?: Duration
+  /** How long an attempt lasts that nobody extends; default 30 seconds. */
+  lease?: Duration
+  /** How long an attempt is extended at most while its process lives; default one hour. */
+  maxHold?: Duration
+  /** How results become bytes; default JSON. */
+  codec?: Codec<Result>
+}
+
+/**
+ * Idempotency keys: the work of a key is done once, and everybody gets its result. An attempt holds a
+ * lease; when its process dies, the next one takes over.
+ */
+export class Once<Result> {
+  readonly name: string
+  readonly #source: Source<Result>
+
+  constructor(runtime: Runtime, name: string, options: OnceOptions<Result> = {}) {
+    checkOptions('options', options, ['keep', 'lease', 'maxHold', 'codec'])
+    this.name = checkName('name', name)
+    this.#source = {
+      runtime,
+      name: this.name,
+      codec: options.codec ?? jsonOrNothing<Result>(),
+      leaseMs: toLeaseMs(options.lease ?? '30s'),
+      maxHoldMs: toMs('maxHold', options.maxHold ?? '1h'),
+      keepMs: toMs('keep', options.keep ?? '24h'),
+    }
+  }
+
+  /**
+   * Runs the task, unless it was done before: then resolves to its result. Waits up to `wait` for another
+   * one who is at it. A task that throws frees the key for a retry.
+   *
+   * Throws WaitTimeoutError when another attempt is still under way after `wait`, InvalidArgumentError when
+   * the key came with another fingerprint, LeaseLostError when another attempt began meanwhile.
+   */
+  async run(key: string, task: Task<Result>, options: RunOptions = {}): Promise<Result> {
+    checkOptions('options', options, ['fingerprint', 'wait', 'signal'])
+    return runOnce(this.#source, key, task, options)
+  }
+
+  /** Begins an attempt, or tells what is known of the key. */
+  async begin(key: string, options: BeginOptions = {}): Promise<Begun<Result>> {
+    checkOptions('options', options, ['fingerprint', 'id'])
+    return beginAttempt(this.#source, toBeginTerms(key, options))
+  }
+
+  /** As `attempt.complete`, for whoever knows only key and token. Throws LeaseLostError. */
+  async complete(key: string, token: number, result: Result): Promise<Completed> {
+    return completeAttempt(this.#source, key, checkToken(token), encodeResult(this.#source, result))
+  }
+
+  /** As `attempt.extend`, for whoever knows only key and token. Throws LeaseLostError. */
+  async extend(key: string, token: number, lease: Duration): Promise<Extended> {
+    return extendAttempt(this.#source, key, checkToken(token), toLeaseMs(lease))
+  }
+
+  /** As `attempt.release`, for whoever knows only key and token. Throws LeaseLostError. */
+  async release(key: string, token: number): Promise<void> {
+    return releaseAttempt(this.#source, key, checkToken(token))
+  }
+
+  /** The result of a key; null while there is none. */
+  async find(key: string): Promise<Found<Result> | null> {
+    return findResult(this.#source, key)
+  }
+
+  /** A picture of a key, for people. */
+  async inspect(key: string): Promise<OnceInspection> {
+    return inspectKey(this.#source, key)
+  }
+
+  /** Forgets a key; an attempt under way is lost. True when something was known of it. */
+  async clear(key: string): Promise<boolean> {
+    return clearKey(this.#source, key)
+  }
+}
+
+export { Attempt } from './attempt.ts'
+export type { BeginOptions, Begun } from './beginning.ts'
+export type { Completed } from './ending.ts'
+export { fingerprintOf } from './fingerprint.ts'
+export type { Found, OnceInspection } from './inspection.ts'
+export type { Extended } from './keeping.ts'
+export type { RunOptions, Task, TaskContext } from './running.ts'

@@ -1,0 +1,87 @@
+// Doing the work of a key once, whoever else tries at the same time.
+
+import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
+import { toWaitMs, waitFor, type Waiting } from '../runtime/wait.ts'
+import type { Attempt } from './attempt.ts'
+import { beginAttempt, type Begun, type BeginTerms, toBeginTerms } from './beginning.ts'
+import { encodeResult, type Source, unitOf } from './source.ts'
+
+export interface RunOptions extends Waiting {
+  /** Of the request: the same key with another one is refused. Default: none. At most 512 bytes. */
+  fingerprint?: string
+}
+
+/** What a task is given. */
+export interface TaskContext {
+  /** Aborts when the lease is lost, or when the caller's signal does. */
+  readonly signal: AbortSignal
+  /** Greater than that of every earlier attempt at the key: hand it to what you change. */
+  readonly token: number
+}
+
+/** The work of a key. */
+export type Task<Result> = (context: TaskContext) => Result | Promise<Result>
+
+type Settled<Result> = Exclude<Begun<Result>, { status: 'running' }>
+
+/**
+ * Runs the task, or resolves to the result that is there. Throws WaitTimeoutError when another attempt is
+ * still under way after `wait`, InvalidArgumentError for another fingerprint, LeaseLostError when the
+ * attempt was taken over, and what the task throws.
+ */
+export async function runOnce<Result>(
+  source: Source<Result>,
+  key: string,
+  task: Task<Result>,
+  options: RunOptions,
+): Promise<Result> {
+  const { fingerprint, signal } = options
+  const terms = toBeginTerms(key, fingerprint === undefined ? {} : { fingerprint })
+  const begun = await settle(source, terms, options)
+  if (begun.status === 'replayed') return begun.result
+  if (begun.status === 'conflict') {
+    throw new InvalidArgumentError('fingerprint', 'must be that of the request which the key came with first')
+  }
+  return perform(source, begun.attempt, task, signal)
+}
+
+/** Begins, waiting for the one who is at it. */
+async function settle<Result>(
+  source: Source<Result>,
+  terms: BeginTerms,
+  options: RunOptions,
+): Promise<Settled<Result>> {
+  const unit = unitOf(source, terms.key)
+  const settled = await waitFor<Settled<Result>>(
+    async () => {
+      const begun = await beginAttempt(source, terms)
+      return begun.status === 'running'
+        ? { value: null, recheckMs: begun.retryAfterMs }
+        : { value: begun, recheckMs: 0 }
+    },
+    {
+      wakes: source.runtime.wakes,
+      channel: unit.channel,
+      waitMs: toWaitMs(options),
+      signal: options.signal,
+    },
+  )
+  if (settled !== null) return settled
+  throw new WaitTimeoutError(`the key '${terms.key}' of once '${source.name}' is still being worked on`)
+}
+
+async function perform<Result>(
+  source: Source<Result>,
+  attempt: Attempt<Result>,
+  task: Task<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  const signals = signal === undefined ? [attempt.signal] : [attempt.signal, signal]
+  const context = { signal: AbortSignal.any(signals), token: attempt.token }
+  const [result, encoded] = await attempt.orRelease(async () => {
+    const value = await task(context)
+    return [value, encodeResult(source, value)] as const
+  })
+  await attempt.completeEncoded(encoded)
+  return result
+}

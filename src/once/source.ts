@@ -1,0 +1,52 @@
+// What every call on a `once` needs: its unit for a key, and how results become bytes.
+
+import type { Codec } from '../runtime/codec.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Unit } from '../runtime/unit.ts'
+
+export interface Source<Result> {
+  readonly runtime: Runtime
+  readonly name: string
+  readonly codec: Codec<Result>
+  readonly leaseMs: number
+  readonly maxHoldMs: number
+  readonly keepMs: number
+}
+
+const SINCE = '6.2.0'
+const MAX_RESULT_BYTES = 4 * 1024 * 1024
+
+/** Throws InvalidArgumentError when the key cannot be one. */
+export function unitOf<Result>({ runtime, name }: Source<Result>, key: string): Unit {
+  return new Unit(runtime, { structure: 'once', name, unit: checkName('key', key), since: SINCE })
+}
+
+export function toLeaseMs(lease: Duration): number {
+  return toMs('lease', lease, { max: '30d' })
+}
+
+/** JSON, and `undefined` for a task that has no result. */
+export function jsonOrNothing<Result>(): Codec<Result> {
+  return {
+    name: 'json',
+    encode(result) {
+      if (result === undefined) return ''
+      const text = JSON.stringify(result)
+      if (text === undefined) throw new InvalidArgumentError('result', 'must be a value that JSON can hold')
+      return text
+    },
+    decode: (bytes) => (bytes.length === 0 ? undefined : JSON.parse(bytes.toString('utf8'))) as Result,
+  }
+}
+
+/** A result as it is stored. Throws InvalidArgumentError when it is too large. */
+export function encodeResult<Result>({ codec }: Source<Result>, result: Result): string | Uint8Array {
+  const encoded = codec.encode(result)
+  if (Buffer.byteLength(encoded) > MAX_RESULT_BYTES) {
+    throw new InvalidArgumentError('result', `must be at most ${MAX_RESULT_BYTES} bytes when encoded`)
+  }
+  return encoded
+}

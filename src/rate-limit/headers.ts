@@ -1,0 +1,45 @@
+// What an HTTP answer says about a decision.
+
+import type { Decision, LimitState } from './decision.ts'
+
+export interface RateLimitHeaderOptions {
+  /** When the answer is sent, in milliseconds of the server's clock; default: when the decision was made. */
+  now?: number
+}
+
+/** Header names and values; empty for an outage, of which no limit has anything to say. */
+export type RateLimitHeaders = Readonly<Record<string, string>>
+
+/**
+ * `RateLimit-Policy` and `RateLimit` as structured fields (draft-ietf-httpapi-ratelimit-headers-11, sections
+ * 3 and 4), and `Retry-After` in seconds where the take was denied. Spans are rounded up. `t` tells when
+ * the limit is whole again, but never a later time than `Retry-After`, as section 6 wants it.
+ */
+export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOptions = {}): RateLimitHeaders {
+  if (decision.outage) return {}
+  const states = Object.entries(decision.limits)
+  const madeAtMs = decision.resetAtMs - Math.max(...states.map(([, { resetMs }]) => resetMs))
+  const elapsedMs = Math.max(0, (options.now ?? madeAtMs) - madeAtMs)
+  const retryAfter = decision.allowed ? null : toSeconds(decision.retryAfterMs - elapsedMs)
+  return {
+    'RateLimit-Policy': states.map(policyItem).join(', '),
+    RateLimit: states.map((state) => limitItem(state, elapsedMs, retryAfter ?? Infinity)).join(', '),
+    ...(retryAfter === null ? {} : { 'Retry-After': String(retryAfter) }),
+  }
+}
+
+function policyItem([name, { algorithm, limit, windowMs }]: [string, LimitState]): string {
+  const rest = algorithm === 'concurrency' ? 'qu="concurrent-requests"' : `w=${toSeconds(windowMs)}`
+  return `"${name}";q=${limit};${rest}`
+}
+
+function limitItem([name, state]: [string, LimitState], elapsedMs: number, atMost: number): string {
+  const { algorithm, remaining, resetMs } = state
+  // Places are free again when others are done, and nobody knows when that is.
+  if (algorithm === 'concurrency') return `"${name}";r=${remaining}`
+  return `"${name}";r=${remaining};t=${Math.min(toSeconds(resetMs - elapsedMs), atMost)}`
+}
+
+function toSeconds(ms: number): number {
+  return Math.max(0, Math.ceil(ms / 1000))
+}

@@ -1,0 +1,200 @@
+import { clear, inspect, peek, refund, release, take, takeOne } from '../generated/rate-limit.ts'
+import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Unit } from '../runtime/unit.ts'
+import {
+  type Decision,
+  nameAt,
+  type SubjectInspection,
+  toAllowed,
+  toDenied,
+  toMsUp,
+  toStates,
+} from './decision.ts'
+import { type Limit, maxCost, type Terms, toManyTerms, toOnlyTerms } from './limits.ts'
+import { checkOnOutage, decideWithout, type OnOutage } from './outage.ts'
+
+export interface OutageOptions {
+  /** What `take` and `peek` do while the store cannot decide; default `throw`. */
+  onOutage?: OnOutage
+}
+
+/** One limit, or several that are taken from together: all or none. */
+export type RateLimitOptions = (Limit | { limits: Readonly<Record<string, Limit>> }) & OutageOptions
+
+export interface TakeOptions {
+  /** Units to take from every limit that counts units; default 1. */
+  cost?: number
+}
+
+export interface RefundOptions {
+  /** Units to give back; default 1. */
+  cost?: number
+  /** That of the take. Without it the units count as taken just now, and a repeated refund counts again. */
+  token?: number
+}
+
+const NO_OPTIONS = {}
+
+/**
+ * How much each subject may take: a user, an address, an API key. One script call decides for all limits
+ * of a subject, by the server's clock; a denied take consumes nothing.
+ */
+export class RateLimit<Outcome extends Decision = Decision> {
+  readonly name: string
+  readonly #runtime: Runtime
+  readonly #terms: readonly Terms[]
+  /** The one limit of a subject, of the kind that has a script of its own. */
+  readonly #only: Terms | null
+  readonly #maxCost: number
+  readonly #onOutage: OnOutage
+
+  constructor(runtime: Runtime, name: string, options: RateLimitOptions) {
+    this.#runtime = runtime
+    this.name = checkName('name', name)
+    if (typeof options !== 'object' || options === null) checkOptions('options', options, [])
+    const { onOutage = 'throw', ...limits } = options
+    this.#onOutage = checkOnOutage(onOutage)
+    if ('limits' in limits) checkOptions('options', limits, ['limits'])
+    this.#terms = 'limits' in limits ? toManyTerms(limits.limits) : toOnlyTerms(limits)
+    this.#only = onlyGcra(this.#terms)
+    this.#maxCost = maxCost(this.#terms)
+  }
+
+  /**
+   * Takes `cost` units from every limit, and a place from each that counts takes at work; or nothing.
+   * Throws InvalidArgumentError for a cost that could never be allowed.
+   */
+  async take(subject: string, options: TakeOptions = NO_OPTIONS): Promise<Outcome> {
+    const cost = this.#costOf(options, ['cost'])
+    const unit = this.#unit(subject)
+    const only = this.#only
+    return this.#decide(() => (only === null ? this.#takeAll(unit, cost) : this.#takeOne(unit, cost, only)))
+  }
+
+  /** What `take` would decide now. Takes and writes nothing. */
+  async peek(subject: string, options: TakeOptions = NO_OPTIONS): Promise<Outcome> {
+    const cost = this.#costOf(options, ['cost'])
+    const unit = this.#unit(subject)
+    return this.#decide(async () => {
+      const answer = await unit.run(peek, { cost, limits: this.#terms })
+      return answer.status === 'allowed' ? toAllowed(this.#terms, answer, 0) : toDenied(this.#terms, answer)
+    })
+  }
+
+  /**
+   * Gives units back that were taken and not used, to every limit that counts units; never more than were
+   * taken. Resolves to false when that token was refunded before, or nothing is known of the subject.
+   */
+  async refund(subject: string, options: RefundOptions = NO_OPTIONS): Promise<boolean> {
+    const cost = this.#costOf(options, ['cost', 'token'])
+    const token = options.token === undefined ? 0 : checkToken(options.token)
+    const limits = this.#terms
+    const answer = await this.#unit(subject).runOnce(refund, ({ caller, call }) => ({
+      caller,
+      call: Number(call),
+      token,
+      cost,
+      limits,
+    }))
+    return answer.status === 'refunded'
+  }
+
+  /**
+   * Frees the places that a take holds in limits of takes at work. Resolves to false when it holds none
+   * any more: it was released before, or its lease has ended.
+   */
+  async release(subject: string, token: number): Promise<boolean> {
+    checkToken(token)
+    const limits = this.#terms.filter(({ algorithm }) => algorithm === 'concurrency')
+    if (limits.length === 0) {
+      throw new InvalidArgumentError('token', "holds no place: no limit here has the algorithm 'concurrency'")
+    }
+    const answer = await this.#unit(subject).runOnce(release, ({ caller, call }) => ({
+      caller,
+      call: Number(call),
+      token,
+      limits,
+    }))
+    return answer.status === 'released'
+  }
+
+  /** How a subject stands with each limit, and which takes hold places. */
+  async inspect(subject: string): Promise<SubjectInspection> {
+    const answer = await this.#unit(subject).run(inspect, { limits: this.#terms })
+    const held = answer.held.map(({ limit, token, endsUs }) => ({
+      limit: nameAt(this.#terms, limit),
+      token,
+      expiresAtMs: toMsUp(endsUs),
+    }))
+    return { known: answer.known, limits: toStates(this.#terms, answer.limits), held }
+  }
+
+  /** Forgets a subject. Resolves to false when nothing was known of it. */
+  async clear(subject: string): Promise<boolean> {
+    return (await this.#unit(subject).run(clear, {})).existed
+  }
+
+  async #takeAll(unit: Unit, cost: number): Promise<Decision> {
+    const limits = this.#terms
+    const answer = await unit.runOnce(take, ({ caller, call }) => ({
+      caller,
+      call: Number(call),
+      cost,
+      limits,
+    }))
+    return answer.status === 'taken' ? toAllowed(limits, answer, answer.token) : toDenied(limits, answer)
+  }
+
+  async #takeOne(unit: Unit, cost: number, { name, limit, windowMs, burst }: Terms): Promise<Decision> {
+    const answer = await unit.runOnce(takeOne, ({ caller, call }) => ({
+      caller,
+      call: Number(call),
+      cost,
+      name,
+      limit,
+      windowMs,
+      burst,
+    }))
+    const { nowUs } = answer
+    const limits = [answer]
+    return answer.status === 'taken'
+      ? toAllowed(this.#terms, { nowUs, limits }, answer.token)
+      : toDenied(this.#terms, { nowUs, limits, denier: 1, waitUs: answer.waitUs })
+  }
+
+  // The type of a limiter tells whether it ever decides without the store; the options decide the type.
+  async #decide(ask: () => Promise<Decision>): Promise<Outcome> {
+    try {
+      return (await ask()) as Outcome
+    } catch (error) {
+      return decideWithout(error, this.#onOutage) as Decision as Outcome
+    }
+  }
+
+  #costOf(options: TakeOptions, known: readonly string[]): number {
+    if (options !== NO_OPTIONS) checkOptions('options', options, known)
+    return checkInteger('cost', options.cost ?? 1, 1, this.#maxCost)
+  }
+
+  #unit(subject: string): Unit {
+    const place = {
+      structure: 'rate-limit',
+      name: this.name,
+      unit: checkName('subject', subject),
+      since: '6.2.0',
+    }
+    return new Unit(this.#runtime, place)
+  }
+}
+
+function onlyGcra(terms: readonly Terms[]): Terms | null {
+  const [only] = terms
+  return terms.length === 1 && only?.algorithm === 'gcra' ? only : null
+}
+
+function checkToken(token: number): number {
+  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
+}

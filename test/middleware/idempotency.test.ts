@@ -1,0 +1,246 @@
+import { type IdempotencyOptions, withIdempotency } from 'perilune/middleware'
+import { expect, test } from 'vitest'
+import { codeOf, post, seen, setup, unreachable } from './fixture.ts'
+import { gate } from '../once-fixture.ts'
+
+type Handler = (request: Request) => Response | Promise<Response>
+
+interface Handled {
+  handle(request: Request): Promise<Response>
+  runs(): number
+}
+
+function handling(handler: Handler, options: IdempotencyOptions<Request> = {}): Handled {
+  let runs = 0
+  const { once } = setup()
+  const handle = withIdempotency(once, options, (request) => {
+    runs += 1
+    return handler(request)
+  })
+  return { handle, runs: () => runs }
+}
+
+const created: Handler = async (request) =>
+  Response.json({ got: await request.json() }, { status: 201, headers: { location: '/orders/1' } })
+
+test('a request that is repeated with its key gets the same response, and is carried out once', async () => {
+  const { handle, runs } = handling(created)
+  const first = await handle(post('"k1"'))
+  const again = await handle(post('k1'))
+
+  expect(await seen(first)).toEqual({ status: 201, body: '{"got":{"item":1}}', replayed: null })
+  expect(again.headers.get('location')).toBe('/orders/1')
+  expect(again.headers.get('content-type')).toBe('application/json')
+  expect(await seen(again)).toEqual({ status: 201, body: '{"got":{"item":1}}', replayed: 'true' })
+  expect(runs()).toBe(1)
+})
+
+test('the same key with another body, path or method is refused with 422', async () => {
+  const { handle, runs } = handling(created)
+  await handle(post('k'))
+  const others = [
+    post('k', '{"item":2}'),
+    post('k', '{"item":1}', '/orders?x=1'),
+    new Request(post('k'), { method: 'PATCH' }),
+  ]
+
+  for (const other of others) {
+    const response = await handle(other)
+    expect(response.status).toBe(422)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(await codeOf(response)).toBe('idempotency-key-reused')
+  }
+  expect(runs()).toBe(1)
+})
+
+test('while the first is under way, the second is told to come again', async () => {
+  const { opened, open } = gate()
+  const { handle, runs } = handling(async () => {
+    await opened
+    return new Response('done')
+  })
+  const first = handle(post('k'))
+  await expect.poll(runs).toBe(1)
+
+  const second = await handle(post('k'))
+
+  expect(second.status).toBe(409)
+  expect(second.headers.get('retry-after')).toBe('1')
+  expect(await codeOf(second)).toBe('still-running')
+  open()
+  expect(await (await first).text()).toBe('done')
+  expect(await seen(await handle(post('k')))).toEqual({ status: 200, body: 'done', replayed: 'true' })
+})
+
+test('a request without the header passes, unless the header is required', async () => {
+  const free = handling(created)
+  expect([await free.handle(post(null)), await free.handle(post(null))].map(({ status }) => status)).toEqual([
+    201, 201,
+  ])
+  expect(free.runs()).toBe(2)
+
+  const strict = handling(created, { required: true })
+  const refused = await strict.handle(post(null))
+  expect(refused.status).toBe(400)
+  expect(await codeOf(refused)).toBe('idempotency-key-missing')
+  await strict.handle(new Request('http://localhost/orders', { method: 'PUT', body: '{}' }))
+  expect(strict.runs()).toBe(1)
+})
+
+test.each(['""', '"open', '"a", "b"', '"a";p=1', 'two words', 'a,b', `"${'x'.repeat(256)}"`, '"\\n"'])(
+  'the malformed key %s is refused with 400',
+  async (header) => {
+    const { handle, runs } = handling(created)
+
+    const response = await handle(post(header))
+
+    expect(response.status).toBe(400)
+    expect(await codeOf(response)).toBe('idempotency-key-malformed')
+    expect(runs()).toBe(0)
+  },
+)
+
+test('a key may hold spaces, quotes and braces when it is a structured string', async () => {
+  const { handle, runs } = handling(created)
+  await handle(post('"{a} \\"b\\" \\\\c:"'))
+
+  expect((await handle(post('"{a} \\"b\\" \\\\c:"'))).headers.get('idempotency-replayed')).toBe('true')
+  expect(runs()).toBe(1)
+})
+
+test('responses of 400 are kept, those of 500 are not', async () => {
+  const statuses = [500, 404]
+  const { handle, runs } = handling(() => new Response('x', { status: statuses.shift() ?? 200 }))
+
+  const got = [await handle(post('k')), await handle(post('k')), await handle(post('k'))]
+
+  expect(got.map(({ status }) => status)).toEqual([500, 404, 404])
+  expect(runs()).toBe(2)
+})
+
+test('a handler that throws frees the key', async () => {
+  let broken = true
+  const { handle } = handling((request) => {
+    if (broken) throw new Error('broken')
+    return created(request)
+  })
+  await expect(handle(post('k'))).rejects.toThrow('broken')
+  broken = false
+
+  expect((await handle(post('k', '{"item":2}'))).status).toBe(201)
+})
+
+test('bytes come back as bytes, and a response without a body stays without one', async () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, at) => at)
+  const binary = handling(() => new Response(bytes))
+  await binary.handle(post('k'))
+  expect(new Uint8Array(await (await binary.handle(post('k'))).arrayBuffer())).toEqual(bytes)
+
+  const empty = handling(() => new Response(null, { status: 204 }))
+  await empty.handle(post('k'))
+  const again = await empty.handle(post('k'))
+  expect(again.status).toBe(204)
+  expect(again.body).toBeNull()
+})
+
+test('a response that is too large is delivered whole, and a repetition is told that it was not kept', async () => {
+  const large = 'x'.repeat(200_000)
+  const { handle, runs } = handling(() => new Response(large, { status: 201 }), { maxBytes: 100_000 })
+
+  const first = await handle(post('k'))
+  const again = await handle(post('k'))
+
+  expect(await first.text()).toBe(large)
+  expect(again.status).toBe(409)
+  expect(await codeOf(again)).toBe('response-not-kept')
+  expect(runs()).toBe(1)
+})
+
+test('a stream of events is passed on at once, and not kept', async () => {
+  const endless = (): ReadableStream<Uint8Array> =>
+    new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('data: 1\n\n')) })
+  const { handle } = handling(
+    () => new Response(endless(), { headers: { 'content-type': 'text/event-stream' } }),
+  )
+
+  const first = await handle(post('k'))
+  const reader = first.body?.getReader()
+
+  expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('data: 1\n\n')
+  await reader?.cancel()
+  expect(await codeOf(await handle(post('k')))).toBe('response-not-kept')
+})
+
+test('a request that is too large for the fingerprint is refused with 413', async () => {
+  const { handle, runs } = handling(created, { maxBytes: 1000 })
+
+  const response = await handle(post('k', `"${'x'.repeat(1000)}"`))
+
+  expect(response.status).toBe(413)
+  expect(await codeOf(response)).toBe('too-large')
+  expect(runs()).toBe(0)
+})
+
+test('a fingerprint of your own decides what another request is', async () => {
+  const { handle, runs } = handling(created, { fingerprint: (request) => new URL(request.url).pathname })
+  await handle(post('k', '{"item":1}'))
+
+  expect((await handle(post('k', '{"item":2}'))).headers.get('idempotency-replayed')).toBe('true')
+  expect(runs()).toBe(1)
+})
+
+test('two subjects may choose the same key', async () => {
+  const { handle, runs } = handling(created, {
+    subject: (request) => new URL(request.url).searchParams.get('user') ?? '',
+    fingerprint: () => 'same',
+  })
+  await handle(post('k', '{"item":1}', '/orders?user=ada'))
+  await handle(post('k', '{"item":1}', '/orders?user=bob'))
+
+  expect(runs()).toBe(2)
+})
+
+test('cookies and unusual headers are not replayed, unless they are asked for', async () => {
+  const { handle } = handling(
+    () => new Response('x', { headers: { 'set-cookie': 'a=b', 'x-order': '7', etag: '"e"' } }),
+    { keepHeaders: ['X-Order'] },
+  )
+  await handle(post('k'))
+
+  const { headers } = await handle(post('k'))
+
+  expect([headers.get('set-cookie'), headers.get('x-order'), headers.get('etag')]).toEqual([null, '7', '"e"'])
+})
+
+test('while the store is out, a request with a key is told to come again, and one without passes', async () => {
+  const once = unreachable().once<never>('orders')
+  const handle = withIdempotency(once, {}, created)
+
+  const response = await handle(post('k'))
+
+  expect(response.status).toBe(503)
+  expect(await codeOf(response)).toBe('unavailable')
+  expect((await handle(post(null))).status).toBe(201)
+})
+
+test('a response that could not be kept is delivered, and the reason told', async () => {
+  const { once } = setup()
+  const told: string[] = []
+  const handle = withIdempotency(
+    once,
+    { onNotKept: (error, key) => told.push(`${key}: ${(error as Error).name}`) },
+    async () => {
+      await once.clear('k')
+      return new Response('done')
+    },
+  )
+
+  expect(await (await handle(post('k'))).text()).toBe('done')
+  expect(told).toEqual(['k: LeaseLostError'])
+})
+
+test('options that cannot be are refused when the middleware is made', () => {
+  const { once } = setup()
+  expect(() => withIdempotency(once, { maxBytes: 5_000_000 }, created)).toThrow('maxBytes')
+  expect(() => withIdempotency(once, JSON.parse('{"ttl":1}'), created)).toThrow('options.ttl is not known')
+})

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import { type Handler, withRateLimit } from 'perilune/middleware'
+import { expect, test } from 'vitest'
+import { codeOf, setup, unreachable } from './fixture.ts'
+
+const subject = (request: Request): string => new URL(request.url).pathname.slice(1)
+const hello: Handler<[]> = () => new Response('hello')
+const from = (who: string): Request => new Request(`http://localhost/${who}`)
+
+test('a request is let through and told how it stands, until the limit is reached', async () => {
+  const limiter = setup().redis.rateLimit(randomUUID(), { limit: 2, window: '1h' })
+  const handle = withRateLimit(limiter, { subject }, hello)
+
+  const first = await handle(from('ada'))
+  await handle(from('ada'))
+  const third = await handle(from('ada'))
+
+  expect(await first.text()).toBe('hello')
+  expect(first.headers.get('ratelimit')).toContain('r=1')
+  expect(third.status).toBe(429)
+  expect(third.headers.get('content-type')).toBe('application/problem+json')
+  expect(third.headers.get('ratelimit')).toContain('r=0')
+  expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await codeOf(third)).toBe('rate-limited')
+  expect((await handle(from('bob'))).status).toBe(200)
+})
+
+test('a request may cost more than one unit', async () => {
+  const limiter = setup().redis.rateLimit(randomUUID(), { limit: 10, window: '1h' })
+  const handle = withRateLimit(limiter, { subject, cost: () => 6 }, hello)
+
+  expect((await handle(from('ada'))).status).toBe(200)
+  expect((await handle(from('ada'))).status).toBe(429)
+})
+
+test('further arguments reach the handler, and headers of a redirect can be added to', async () => {
+  const limiter = setup().redis.rateLimit(randomUUID(), { limit: 10, window: '1h' })
+  const handle = withRateLimit(limiter, { subject }, (_request, to: string) =>
+    Response.redirect(`http://localhost/${to}`),
+  )
+
+  const response = await handle(from('ada'), 'there')
+
+  expect(response.headers.get('location')).toBe('http://localhost/there')
+  expect(response.headers.get('ratelimit')).not.toBeNull()
+})
+
+test('a place of a concurrency limit is held until the response has been read', async () => {
+  const limiter = setup().redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1m' })
+  const handle = withRateLimit(limiter, { subject }, hello)
+
+  const first = await handle(from('ada'))
+  expect((await handle(from('ada'))).status).toBe(429)
+  await first.text()
+
+  await expect.poll(async () => (await limiter.inspect('ada')).held).toHaveLength(0)
+  expect((await handle(from('ada'))).status).toBe(200)
+})
+
+test('a place comes back when nobody reads on, when there is no body, and when the handler throws', async () => {
+  const limiter = setup().redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1m' })
+  const answers: Handler<[]>[] = [
+    () => new Response(new ReadableStream({ pull: (to) => to.enqueue(Buffer.from('x')) })),
+    () => new Response(null, { status: 204 }),
+    () => Promise.reject(new Error('broken')),
+    () => new Response(new ReadableStream({ pull: () => Promise.reject(new Error('cut')) })),
+  ]
+  for (const answer of answers) {
+    await withRateLimit(
+      limiter,
+      { subject },
+      answer,
+    )(from('ada')).then(
+      (response) => (response.status === 204 ? null : response.body?.cancel().catch(() => undefined)),
+      () => undefined,
+    )
+    await expect.poll(async () => (await limiter.inspect('ada')).held).toHaveLength(0)
+  }
+})
+
+test('an outage is 503 where the limiter fails closed, never 429', async () => {
+  const limiter = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'failClosed' })
+
+  const response = await withRateLimit(limiter, { subject }, hello)(from('ada'))
+
+  expect(response.status).toBe(503)
+  expect(await codeOf(response)).toBe('unavailable')
+})
+
+test('an outage lets requests through where the limiter fails open, and throws where it says so', async () => {
+  const open = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'failOpen' })
+  const strict = unreachable().rateLimit('x', { limit: 1, window: '1h' })
+
+  const response = await withRateLimit(open, { subject }, hello)(from('ada'))
+
+  expect(await response.text()).toBe('hello')
+  expect(response.headers.get('ratelimit')).toBeNull()
+  await expect(withRateLimit(strict, { subject }, hello)(from('ada'))).rejects.toThrow('no server answered')
+})
