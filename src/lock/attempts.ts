@@ -49,7 +49,22 @@ export class ExclusiveSide implements LockSide {
   }
 
   attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
-    return this.#unit.run(acquire, { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...toldOn(this.#unit) })
+    const { holder, leaseMs, barging } = this.#terms
+    const { waits, listens } = how
+    const { channel, sharded, counted } = toldOn(this.#unit)
+    const claimMs = CLAIM_MS
+    return this.#unit.run(acquire, {
+      id,
+      holder,
+      leaseMs,
+      claimMs,
+      waits,
+      listens,
+      barging,
+      channel,
+      sharded,
+      counted,
+    })
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {

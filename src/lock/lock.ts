@@ -4,7 +4,7 @@ import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/ar
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError, LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
-import { KeptLease, type Lease, NestedLease, runUnder } from '../runtime/lease.ts'
+import { KeptLease, type Lease, type LeaseTerms, NestedLease, runUnder } from '../runtime/lease.ts'
 import { standInLine } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -36,14 +36,19 @@ const SINCE = '6.2.0'
 export class LockAccess {
   readonly #unit: Unit
   readonly #side: LockSide
-  readonly #terms: AcquireTerms
-  readonly #maxHoldMs: number
+  readonly #leaseTerms: LeaseTerms
 
-  constructor(unit: Unit, side: LockSide, terms: AcquireTerms, maxHoldMs: number) {
+  constructor(unit: Unit, side: LockSide, leaseMs: number, maxHoldMs: number) {
     this.#unit = unit
     this.#side = side
-    this.#terms = terms
-    this.#maxHoldMs = maxHoldMs
+    this.#leaseTerms = {
+      kind: side.kind,
+      unit,
+      release: (token, trace) => side.release(token, trace),
+      resource: `lock ${unit.place.name}`,
+      leaseMs,
+      maxHoldMs,
+    }
   }
 
   /** One attempt, without standing in line. Resolves to null when somebody else has the lock. */
@@ -84,17 +89,9 @@ export class LockAccess {
       signal: waiting.signal,
     })
     if (grant === null) return null
-    const terms = {
-      kind: this.#side.kind,
-      unit: this.#unit,
-      release: this.#side.release.bind(this.#side),
-      resource: `lock ${this.#unit.place.name}`,
-      leaseMs: this.#terms.leaseMs,
-      maxHoldMs: this.#maxHoldMs,
-    }
-    const lease = new KeptLease(grant, terms, keeper)
+    const lease = new KeptLease(grant, this.#leaseTerms, keeper)
     // Nobody else will: a lease that was handed over is short until it is extended for the first time.
-    if (this.#maxHoldMs === 0) await lease.confirm()
+    if (this.#leaseTerms.maxHoldMs === 0) await lease.confirm()
     return lease
   }
 
@@ -124,9 +121,9 @@ export class Lock extends LockAccess {
     const maxHoldMs =
       options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold, { min: '0s' })
     const side = new ExclusiveSide(unit, terms)
-    super(unit, side, terms, maxHoldMs)
+    super(unit, side, terms.leaseMs, maxHoldMs)
     this.name = name
-    this.shared = new LockAccess(unit, new SharedSide(unit, terms), terms, maxHoldMs)
+    this.shared = new LockAccess(unit, new SharedSide(unit, terms), terms.leaseMs, maxHoldMs)
     this.#unit = unit
     this.#side = side
   }

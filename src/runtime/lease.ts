@@ -49,7 +49,8 @@ export class KeptLease implements Lease, Kept {
   readonly token: number
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
-  readonly #aborter = new AbortController()
+  /** Made when somebody asks for it: most leases are over before. */
+  #aborter: AbortController | null = null
   readonly #grantedAt: number
   readonly #holdUntil: number
   #leaseMs: number
@@ -94,6 +95,10 @@ export class KeptLease implements Lease, Kept {
   }
 
   get signal(): AbortSignal {
+    if (this.#aborter === null) {
+      this.#aborter = new AbortController()
+      if (this.#state === 'lost') this.#aborter.abort(this.#lostError())
+    }
     return this.#aborter.signal
   }
 
@@ -183,7 +188,7 @@ export class KeptLease implements Lease, Kept {
   #lose(): void {
     this.#state = 'lost'
     this.#keeper.drop(this)
-    this.#aborter.abort(this.#lostError())
+    this.#aborter?.abort(this.#lostError())
   }
 
   #lostError(): LeaseLostError {

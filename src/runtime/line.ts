@@ -57,10 +57,14 @@ const RECHECK_UNHEARD_MS = 250
 const ROUNDING_MS = 1
 
 /** Resolves to null when nothing became free for `waitMs`. Rejects with the signal's reason. */
-export async function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant | null> {
-  terms.signal?.throwIfAborted()
-  const id = terms.mailbox.newId()
-  if (terms.waitMs === 0) return tryOnce(attempts, id)
+export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant | null> {
+  const { mailbox, waitMs, signal } = terms
+  if (signal?.aborted) return Promise.reject(signal.reason)
+  const id = mailbox.newId()
+  return waitMs === 0 ? tryOnce(attempts, id) : waitFor(attempts, id, terms)
+}
+
+async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   const endsAt = performance.now() + terms.waitMs
   const post = await openPost(terms, id)
   const waiter = new Waiter(attempts, id, post, endsAt, terms.signal)
