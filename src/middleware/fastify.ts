@@ -38,7 +38,7 @@ export interface IdempotencyHooks<Request> {
 export function rateLimit<Request extends FastifyRequestLike>(
   limiter: Limiter,
   options: RateLimitMiddlewareOptions<Request>,
-): RateLimitHooks<Request> {
+): RateLimitHooks<NoInfer<Request>> {
   return {
     async onRequest(request, reply) {
       const passage = await pass(limiter, options, request)
@@ -54,7 +54,7 @@ export function rateLimit<Request extends FastifyRequestLike>(
 export function idempotency<Request extends FastifyRequestLike>(
   once: Store,
   options: IdempotencyOptions<Request> = {},
-): IdempotencyHooks<Request> {
+): IdempotencyHooks<NoInfer<Request>> {
   const { maxBytes } = checkIdempotencyOptions(options)
   const recordings = new WeakMap<Request, Recording>()
   return {
@@ -68,9 +68,14 @@ export function idempotency<Request extends FastifyRequestLike>(
       const recording = recordings.get(request)
       if (recording === undefined) return payload
       recordings.delete(request)
-      const [body, passedOn] = await read(payload, reply, maxBytes)
-      await recording.keep({ status: reply.statusCode, headers: pairsOf(reply.getHeaders()), body })
-      return passedOn
+      try {
+        const [body, passedOn] = await read(payload, reply, maxBytes)
+        await recording.keep({ status: reply.statusCode, headers: pairsOf(reply.getHeaders()), body })
+        return passedOn
+      } catch (error) {
+        await recording.free()
+        throw error
+      }
     },
   }
 }
@@ -83,7 +88,10 @@ async function read(
 ): Promise<[Uint8Array | null, unknown]> {
   if (String(reply.getHeaders()['content-type']).startsWith('text/event-stream')) return [null, payload]
   if (payload instanceof Readable) {
-    const bounded = await readBounded(Readable.toWeb(payload) as ReadableStream<Uint8Array>, maxBytes)
+    const bounded = await readBounded(
+      Readable.toWeb(payload) as ReadableStream<Uint8Array | string>,
+      maxBytes,
+    )
     if (bounded.whole) return [bounded.bytes, bounded.bytes]
     return [null, Readable.fromWeb(bounded.stream as NodeReadableStream)]
   }

@@ -1,8 +1,8 @@
 import type { Duration } from '../runtime/duration.ts'
-import { Lease } from '../runtime/lease.ts'
+import { KeptLease, type Lease } from '../runtime/lease.ts'
 import type { Grant } from '../runtime/line.ts'
 import { type Completed, completeAttempt, releaseAttempt } from './ending.ts'
-import { kind } from './keeping.ts'
+import { kindOf } from './keeping.ts'
 import { encodeResult, type Source, unitOf } from './source.ts'
 
 /**
@@ -13,10 +13,10 @@ import { encodeResult, type Source, unitOf } from './source.ts'
  *      │ ──release──► RELEASED: the key is free
  *      │ ──its lease ended──► LAPSED: the signal aborts; `complete` still counts until another attempt begins
  */
-export class Attempt<Result> implements AsyncDisposable {
+export class Attempt<Result> implements Lease {
   readonly key: string
   readonly #source: Source<Result>
-  readonly #lease: Lease
+  readonly #lease: KeptLease
   #end: () => Promise<unknown>
   #completed: Completed | null = null
 
@@ -24,7 +24,7 @@ export class Attempt<Result> implements AsyncDisposable {
     this.key = key
     this.#source = source
     this.#end = () => releaseAttempt(source, key, grant.token)
-    this.#lease = new Lease(grant, this.#terms(), source.runtime.keeper)
+    this.#lease = new KeptLease(grant, this.#terms(), source.runtime.keeper)
   }
 
   /** Greater than that of every earlier attempt at the key: hand it to what you change. */
@@ -97,10 +97,10 @@ export class Attempt<Result> implements AsyncDisposable {
     if (this.#completed === null) await this.release()
   }
 
-  #terms(): ConstructorParameters<typeof Lease>[1] {
+  #terms(): ConstructorParameters<typeof KeptLease>[1] {
     const { name, runtime, leaseMs, maxHoldMs } = this.#source
     return {
-      kind: kind(runtime),
+      kind: kindOf(runtime),
       unit: unitOf(this.#source, this.key),
       release: () => this.#end().then(() => true),
       resource: `the key '${this.key}' of once '${name}'`,

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { Runtime } from '../runtime/runtime.ts'
-import { kind } from './keeping.ts'
+import { kindOf } from './keeping.ts'
 import { Once } from './once.ts'
 
 function setup(): { runtime: Runtime; once: Once<unknown>; calls: string[] } {
@@ -36,7 +36,7 @@ test('several attempts are extended in one call, and a lost one among them is to
   const last = await begin(once, 'z')
   await once.clear('y')
 
-  const { nowMs, endsAtMs } = await kind(runtime).extend(
+  const { nowMs, endsAtMs } = await kindOf(runtime).extend(
     [held, gone, last].map((each) => ({ ...each, leaseMs: 60_000 })),
   )
 

@@ -6,23 +6,15 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { lost } from './ending.ts'
 import { type Source, unitOf } from './source.ts'
 
-const kinds = new WeakMap<Runtime, LeaseKind>()
-
-/** One for each runtime, so that its keeper sees which leases go together. */
-export function kind(runtime: Runtime): LeaseKind {
-  const known = kinds.get(runtime)
-  if (known !== undefined) return known
-  const made: LeaseKind = {
+/** One for all keys of an instance, so that their attempts are extended together. */
+export function kindOf(runtime: Runtime): LeaseKind {
+  return runtime.leaseKind('once', {
     async extend(leases) {
-      const keys = leases.map(({ prefix }) => `${prefix}:state`)
-      const answer = await runtime.runner.run(extend, keys, {
-        leases: leases.map(({ token, leaseMs }) => ({ token, leaseMs })),
-      })
+      const states = leases.map(({ prefix }) => `${prefix}:state`)
+      const answer = await runtime.runner.run(extend, states, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },
-  }
-  kinds.set(runtime, made)
-  return made
+  })
 }
 
 export interface Extended {
@@ -38,7 +30,7 @@ export async function extendAttempt<Result>(
 ): Promise<Extended> {
   const unit = unitOf(source, key)
   await unit.learn()
-  const { endsAtMs } = await kind(source.runtime).extend([{ prefix: unit.prefix, token, leaseMs }])
+  const { endsAtMs } = await kindOf(source.runtime).extend([{ prefix: unit.prefix, token, leaseMs }])
   const expiresAtMs = endsAtMs[0] ?? 0
   if (expiresAtMs === 0) throw lost(source, key, token)
   return { expiresAtMs }

@@ -98,18 +98,21 @@ test('a task knows its token, and its signal aborts with that of the caller', as
 })
 
 test('a task that takes longer than the lease keeps its key', async () => {
-  const { once } = await setup<string>({ clock: 'real', lease: '200ms' })
-  const tokens: number[] = []
-  const first = once.run('a', async ({ token, signal }) => {
-    tokens.push(token)
-    await new Promise((resolve) => setTimeout(resolve, 700))
-    expect(signal.aborted).toBe(false)
-    return 'first'
+  const { once } = await setup<string>({ clock: 'real', lease: '1s' })
+  const { opened, open } = gate()
+  const first = once.run('a', async ({ signal }) => {
+    await opened
+    return signal.aborted ? 'lost' : 'first'
   })
+  await expect.poll(async () => (await once.inspect('a')).state).toBe('running')
+  const { token, expiresAtMs } = await once.inspect('a')
 
-  expect(await once.run('a', () => 'second', { wait: '10s' })).toBe('first')
+  const extended = async (): Promise<number> => (await once.inspect('a')).expiresAtMs ?? 0
+  await expect.poll(extended, { timeout: 5000 }).toBeGreaterThan((expiresAtMs ?? 0) + 1000)
+  open()
+
   expect(await first).toBe('first')
-  expect(tokens).toHaveLength(1)
+  expect(await once.find('a')).toMatchObject({ token, result: 'first' })
 })
 
 test('an attempt is not extended beyond maxHold', async () => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type Handler, withRateLimit } from 'perilune/middleware'
+import { withRateLimit } from 'perilune/middleware'
 import { expect, test } from 'vitest'
 import { codeOf, setup, unreachable } from './fixture.ts'
 
 const subject = (request: Request): string => new URL(request.url).pathname.slice(1)
-const hello: Handler<[]> = () => new Response('hello')
+const hello = () => new Response('hello')
 const from = (who: string): Request => new Request(`http://localhost/${who}`)
 
 test('a request is let through and told how it stands, until the limit is reached', async () => {
@@ -35,9 +35,9 @@ test('a request may cost more than one unit', async () => {
 
 test('further arguments reach the handler, and headers of a redirect can be added to', async () => {
   const limiter = setup().redis.rateLimit(randomUUID(), { limit: 10, window: '1h' })
-  const handle = withRateLimit(limiter, { subject }, (_request, to: string) =>
-    Response.redirect(`http://localhost/${to}`),
-  )
+  const redirect = (_request: Request, to: string): Response =>
+    Response.redirect(`http://localhost/${to}`, 303)
+  const handle = withRateLimit(limiter, { subject }, redirect)
 
   const response = await handle(from('ada'), 'there')
 
@@ -59,7 +59,7 @@ test('a place of a concurrency limit is held until the response has been read', 
 
 test('a place comes back when nobody reads on, when there is no body, and when the handler throws', async () => {
   const limiter = setup().redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1m' })
-  const answers: Handler<[]>[] = [
+  const answers: (() => Response | Promise<Response>)[] = [
     () => new Response(new ReadableStream({ pull: (to) => to.enqueue(Buffer.from('x')) })),
     () => new Response(null, { status: 204 }),
     () => Promise.reject(new Error('broken')),
