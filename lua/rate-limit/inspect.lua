@@ -3,7 +3,7 @@ A picture of a subject for people: what is free, and which takes hold places, in
 leases end. `held` names the limit by its place, counted from 1.
 
 @returns inspection  known:flag now_us:integer limits:[free:integer reset_us:integer] held:[limit:integer token:integer ends_us:integer]
-@cost    O(limits x 66 + places of limits of takes at work)
+@cost    O(limits x 65 + places of limits of takes at work)
 @reads
 ]]
 local state = KEYS[1] -- hash: what counts for the subject

@@ -3,7 +3,7 @@ Tells what a take would be answered now, and takes nothing.
 
 @returns allowed  now_us:integer limits:[free:integer reset_us:integer]
 @returns denied   denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
-@cost    O(limits x 66 + places of limits of takes at work)
+@cost    O(limits x 65 + places of limits of takes at work)
 @reads
 ]]
 local state = KEYS[1] -- hash: what counts for the subject

@@ -6,7 +6,7 @@ are. `limits` as after a take.
 @returns refunded  now_us:integer limits:[free:integer reset_us:integer]
 @returns known     now_us:integer limits:[free:integer reset_us:integer]
 @returns absent
-@cost    O(limits x 66 + places of limits of takes at work)
+@cost    O(limits x 65 + places of limits of takes at work)
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered

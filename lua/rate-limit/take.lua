@@ -6,7 +6,7 @@ is the place of the one that demands the longest wait, counted from 1.
 
 @returns taken   token:integer now_us:integer limits:[free:integer reset_us:integer]
 @returns denied  denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
-@cost    O(limits x 66 + places of limits of takes at work)
+@cost    O(limits x 65 + places of limits of takes at work)
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered

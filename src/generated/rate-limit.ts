@@ -84,12 +84,12 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 /**
  * A picture of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` names the limit by its place, counted from 1.
  *
- * Cost: O(limits x 66 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: '315ede36bd1b5277b210496bbc9b67230574b676',
+    sha1: '0930fe0f6564396eecbce9d5081681fb6e229985',
     reads: true,
     bytes: false,
     source: `--[[
@@ -97,7 +97,7 @@ A picture of a subject for people: what is free, and which takes hold places, in
 leases end. \`held\` names the limit by its place, counted from 1.
 
 @returns inspection  known:flag now_us:integer limits:[free:integer reset_us:integer] held:[limit:integer token:integer ends_us:integer]
-@cost    O(limits x 66 + places of limits of takes at work)
+@cost    O(limits x 65 + places of limits of takes at work)
 @reads
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
@@ -224,7 +224,7 @@ local function pack_gcra(meter)
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 66 entries.
+-- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
 local NO_LOG = string.rep('\\0', 8)
@@ -319,9 +319,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
@@ -509,12 +509,12 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 /**
  * Tells what a take would be answered now, and takes nothing.
  *
- * Cost: O(limits x 66 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: 'd29fafb11e0f25c7d7fadc6f532b97a4b76b6064',
+    sha1: '59bf1a9fb2b71b3e927e6640610cff2efa431f4c',
     reads: true,
     bytes: false,
     source: `--[[
@@ -522,7 +522,7 @@ Tells what a take would be answered now, and takes nothing.
 
 @returns allowed  now_us:integer limits:[free:integer reset_us:integer]
 @returns denied   denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
-@cost    O(limits x 66 + places of limits of takes at work)
+@cost    O(limits x 65 + places of limits of takes at work)
 @reads
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
@@ -650,7 +650,7 @@ local function pack_gcra(meter)
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 66 entries.
+-- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
 local NO_LOG = string.rep('\\0', 8)
@@ -745,9 +745,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
@@ -947,12 +947,12 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 /**
  * Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places of limits of takes at work stay as they are. `limits` as after a take.
  *
- * Cost: O(limits x 66 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: 'a74430a65dcd159387f23a28504e133043241a06',
+    sha1: '4812d12cfc74332a4c35f0845681e279af31085a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -963,7 +963,7 @@ are. \`limits\` as after a take.
 @returns refunded  now_us:integer limits:[free:integer reset_us:integer]
 @returns known     now_us:integer limits:[free:integer reset_us:integer]
 @returns absent
-@cost    O(limits x 66 + places of limits of takes at work)
+@cost    O(limits x 65 + places of limits of takes at work)
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
@@ -1124,7 +1124,7 @@ local function pack_gcra(meter)
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 66 entries.
+-- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
 local NO_LOG = string.rep('\\0', 8)
@@ -1219,9 +1219,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
@@ -1320,6 +1320,9 @@ end
 -- Giving back units that were taken at \`at_us\`, so that what counts is never less than what was taken and
 -- not given back.
 
+-- A token is the time of its take, or ahead of it where takes came faster than the clock ticks.
+local TOKEN_LEAD_US = 1000
+
 -- What has flowed back by itself since the take is not given a second time.
 local function refund_gcra(meter, units, at_us)
   local back, rest = gcra_cost(meter, units)
@@ -1339,7 +1342,7 @@ end
 
 -- The oldest units go: those that stay count for longer, so the window never holds too many.
 local function refund_sliding_window(meter, units, at_us)
-  if at_us + meter.window_us <= meter.now_us then
+  if at_us + meter.window_us <= meter.now_us + TOKEN_LEAD_US then
     return
   end
   local total, log, left = meter.total, meter.log, units
@@ -1497,9 +1500,9 @@ return { 'refunded', now_us, tell_meters(meters) }
     [227, 'lua/shared/rate-limit/concurrency.lua', 1],
     [277, 'lua/shared/rate-limit/meters.lua', 1],
     [363, 'lua/shared/rate-limit/refund.lua', 1],
-    [410, 'lua/shared/rate-limit/refunded.lua', 1],
-    [435, 'lua/shared/rate-limit/save.lua', 1],
-    [499, 'lua/rate-limit/refund.lua', 29],
+    [413, 'lua/shared/rate-limit/refunded.lua', 1],
+    [438, 'lua/shared/rate-limit/save.lua', 1],
+    [502, 'lua/rate-limit/refund.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1547,7 +1550,7 @@ export interface ReleaseArguments {
   readonly call: number
   /** that of the take */
   readonly token: number
-  /** the limits of takes at work */
+  /** the limits; others than those of takes at work stay as they are */
   readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
 }
 
@@ -1564,7 +1567,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '2af97fde6cd80eb11bb01e88e7149b4c12d1a3e1',
+    sha1: '28075a88a0f703dac336a987cfe2245d5af481fa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1579,7 +1582,7 @@ local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take
-local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits of takes at work
+local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1733,7 +1736,7 @@ local function pack_gcra(meter)
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 66 entries.
+-- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
 local NO_LOG = string.rep('\\0', 8)
@@ -1828,9 +1831,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
@@ -2317,12 +2320,12 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 /**
  * Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call is answered with its first token and counts once. The token is greater than those of all earlier takes; a limit of takes at work lends a place under it. Limits stand in the order given; `denier` is the place of the one that demands the longest wait, counted from 1.
  *
- * Cost: O(limits x 66 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '160a254438e9482568e6f1b2900185a22385ee39',
+    sha1: 'd45df4c41535c4f88e753ab17afbdd4bebb245fc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2333,7 +2336,7 @@ is the place of the one that demands the longest wait, counted from 1.
 
 @returns taken   token:integer now_us:integer limits:[free:integer reset_us:integer]
 @returns denied  denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
-@cost    O(limits x 66 + places of limits of takes at work)
+@cost    O(limits x 65 + places of limits of takes at work)
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
@@ -2493,7 +2496,7 @@ local function pack_gcra(meter)
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 66 entries.
+-- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
 local NO_LOG = string.rep('\\0', 8)
@@ -2588,9 +2591,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)

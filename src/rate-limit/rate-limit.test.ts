@@ -72,7 +72,11 @@ describe('taking', () => {
     const first = await api.take('ada')
     await api.take('ada')
 
-    expect(await api.take('ada')).toMatchObject({ allowed: false, deniedBy: 'parallel', retryAfterMs: 60_000 })
+    expect(await api.take('ada')).toMatchObject({
+      allowed: false,
+      deniedBy: 'parallel',
+      retryAfterMs: 60_000,
+    })
     await api.release('ada', first.allowed ? first.token : 0)
     expect(await api.take('ada')).toMatchObject({ allowed: false, deniedBy: 'perSecond', retryAfterMs: 500 })
     await clock.advance(500)

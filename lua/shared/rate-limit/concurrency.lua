@@ -36,9 +36,9 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none.
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
 local function free_place(meter, token)
-  for place = 1, meter.held do
+  for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)
     if holder == token then
       local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)

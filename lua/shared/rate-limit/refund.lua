@@ -1,6 +1,9 @@
 -- Giving back units that were taken at `at_us`, so that what counts is never less than what was taken and
 -- not given back.
 
+-- A token is the time of its take, or ahead of it where takes came faster than the clock ticks.
+local TOKEN_LEAD_US = 1000
+
 -- What has flowed back by itself since the take is not given a second time.
 local function refund_gcra(meter, units, at_us)
   local back, rest = gcra_cost(meter, units)
@@ -20,7 +23,7 @@ end
 
 -- The oldest units go: those that stay count for longer, so the window never holds too many.
 local function refund_sliding_window(meter, units, at_us)
-  if at_us + meter.window_us <= meter.now_us then
+  if at_us + meter.window_us <= meter.now_us + TOKEN_LEAD_US then
     return
   end
   local total, log, left = meter.total, meter.log, units

@@ -1,0 +1,271 @@
+// What must stay true of limits when answers are lost, scripts are forgotten and servers are away.
+
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { type Driver, type Perilune, perilune, type RateLimitOptions } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { nodeRedis } from 'perilune/node-redis'
+import { createClient } from 'redis'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { LONG, SEED, tell } from '../proof.ts'
+import { type Proxy, startProxy } from '../servers/proxy.ts'
+import { startRedis } from '../servers/redis.ts'
+
+type Connect = (port: number) => Promise<{ driver: Driver; disconnect(): void }>
+
+const clients: [string, Connect][] = [
+  ['ioredis', (port) => withIoredis(port, true)],
+  ['ioredis that does not resend', (port) => withIoredis(port, false)],
+  ['node-redis', withNodeRedis],
+]
+
+async function withIoredis(port: number, autoResendUnfulfilledCommands = true): ReturnType<Connect> {
+  const client = new Redis(port, { retryStrategy: () => 20, autoResendUnfulfilledCommands })
+  client.on('error', () => undefined)
+  return { driver: ioredis(client), disconnect: () => client.disconnect() }
+}
+
+async function withNodeRedis(port: number): ReturnType<Connect> {
+  const client = createClient({ socket: { host: '127.0.0.1', port, reconnectStrategy: 20 } })
+  client.on('error', () => undefined)
+  await client.connect()
+  return { driver: nodeRedis(client), disconnect: () => client.destroy() }
+}
+
+interface Setup {
+  redis: Perilune
+  proxy: Proxy
+  name: string
+}
+
+async function setup(connect: Connect, deadline: '3s' | '300ms' = '3s'): Promise<Setup> {
+  const proxy = await startProxy(inject('redisPort'))
+  const { driver, disconnect } = await connect(proxy.port)
+  const redis = perilune(driver, { deadline, namespace: 'faults' })
+  onTestFinished(async () => {
+    await redis.close()
+    disconnect()
+    await proxy.stop()
+  })
+  const name = randomUUID()
+  // The scripts are known to the server, so that the calls below are one request each.
+  await redis.preload()
+  await redis.rateLimit(name, { limit: 1, window: '1d' }).peek('nobody')
+  return { redis, proxy, name }
+}
+
+const kinds: [string, RateLimitOptions][] = [
+  ['one limit', { limit: 30, window: '1d' }],
+  ['a sliding window', { limit: 30, window: '1d', algorithm: 'sliding-window' }],
+  [
+    'several limits',
+    {
+      limits: {
+        day: { limit: 30, window: '1d' },
+        week: { limit: 100, window: '7d', algorithm: 'sliding-window' },
+        parallel: { algorithm: 'concurrency', limit: 100, lease: '1h' },
+      },
+    },
+  ],
+]
+
+describe.each(clients)('with %s', (_, connect) => {
+  test.each(kinds)('a take from %s whose answer is lost counts once', async (_kind, options) => {
+    const { redis, proxy, name } = await setup(connect)
+    const limiter = redis.rateLimit(name, options)
+
+    for (let n = 0; n < 20; n++) {
+      proxy.cutReplies(1, /evalsha/i)
+      expect(await limiter.take('ada')).toMatchObject({ allowed: true, remaining: 29 - n })
+      expect(proxy.pendingFaults).toBe(0)
+    }
+
+    expect(await limiter.peek('ada')).toMatchObject({ remaining: 10 })
+  })
+
+  test('a refund and a release whose answers are lost happen once, and are told as done', async () => {
+    const { redis, proxy, name } = await setup(connect)
+    const limiter = redis.rateLimit(name, {
+      limits: { day: { limit: 10, window: '1d' }, parallel: { algorithm: 'concurrency', limit: 2 } },
+    })
+    const taken = await limiter.take('ada', { cost: 6 })
+    await limiter.take('ada')
+    const token = taken.allowed && !taken.outage ? taken.token : 0
+
+    proxy.cutReplies(1, /evalsha/i)
+    expect(await limiter.refund('ada', { cost: 2 })).toBe(true)
+    proxy.cutReplies(1, /evalsha/i)
+    expect(await limiter.release('ada', token)).toBe(true)
+
+    expect(proxy.pendingFaults).toBe(0)
+    expect((await limiter.inspect('ada')).limits).toMatchObject({
+      day: { remaining: 5 },
+      parallel: { remaining: 1 },
+    })
+  })
+})
+
+describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)', () => {
+  const limit = { limit: 1, window: '1d' } as const
+
+  test('by default a call that gets no answer rejects', async () => {
+    const { redis, proxy, name } = await setup(withIoredis, '300ms')
+    const limiter = redis.rateLimit(name, limit)
+
+    proxy.halfOpen()
+    const [taken, peeked] = await Promise.allSettled([limiter.take('ada'), limiter.peek('ada')])
+
+    expect(taken).toMatchObject({ status: 'rejected', reason: { code: 'ambiguous' } })
+    expect(peeked).toMatchObject({ status: 'rejected', reason: { code: 'unreachable' } })
+  })
+
+  test.each([
+    ['failOpen', true],
+    ['failClosed', false],
+  ] as const)('%s decides by itself, says so, and gives no time to come back', async (onOutage, allowed) => {
+    const { redis, proxy, name } = await setup(withIoredis, '300ms')
+    const limiter = redis.rateLimit(name, { ...limit, onOutage })
+
+    proxy.halfOpen()
+    const decision = await limiter.take('ada')
+
+    expect(decision).toEqual({ allowed, outage: true, cause: expect.objectContaining({ code: 'ambiguous' }) })
+    expect(await limiter.peek('ada')).toMatchObject({ allowed, outage: true, cause: { code: 'unreachable' } })
+  })
+
+  test('a request that never arrives is sent again and decided by the store', async () => {
+    const { redis, proxy, name } = await setup(withIoredis)
+    const limiter = redis.rateLimit(name, { ...limit, onOutage: 'failOpen' })
+
+    proxy.dropRequests(1, /evalsha/i)
+    expect(await limiter.take('ada')).toMatchObject({ allowed: true, remaining: 0 })
+    proxy.dropRequests(1, /evalsha/i)
+    const denied = await limiter.take('ada')
+
+    expect(denied).toMatchObject({ allowed: false, deniedBy: 'default' })
+    expect(denied).not.toHaveProperty('outage')
+  })
+
+  test('a full server is an outage for a take, and lets places and units be given back', async () => {
+    const { redis, client } = await ownServer(['--maxmemory-policy', 'noeviction'])
+    const options = { limits: { day: limit, parallel: { algorithm: 'concurrency', limit: 1 } } } as const
+    const open = redis.rateLimit('full', { ...options, onOutage: 'failOpen' })
+    const taken = await open.take('ada')
+    const token = taken.allowed && !taken.outage ? taken.token : 0
+    await client.config('SET', 'maxmemory', '1')
+
+    expect(await open.take('bob')).toMatchObject({ outage: true, cause: { code: 'store-full' } })
+    await expect(redis.rateLimit('full', options).take('bob')).rejects.toMatchObject({ code: 'store-full' })
+    expect(await open.take('ada')).toMatchObject({ allowed: false, deniedBy: 'day' })
+    expect(await open.release('ada', token)).toBe(true)
+    expect(await open.refund('ada', { token })).toBe(true)
+    expect(await client.pttl('perilune:{rate-limit:full:ada}:state')).toBeGreaterThan(0)
+    expect(await client.exists('perilune:{rate-limit:full:bob}:state')).toBe(0)
+  })
+
+  test('what a repeat cannot mend is thrown, whatever the choice', async () => {
+    const { redis, client } = await ownServer()
+    const limiter = redis.rateLimit('mine', { ...limit, onOutage: 'failOpen' })
+    await limiter.peek('ada')
+    await client.hset('perilune:{rate-limit:mine:ada}:state', 'layout', '9')
+    await client.set('perilune:{rate-limit:mine:bob}:state', 'of another program')
+
+    await expect(limiter.take('ada')).rejects.toMatchObject({ code: 'unknown-layout' })
+    await expect(limiter.take('bob')).rejects.toMatchObject({ code: 'script-failed' })
+  })
+})
+
+test('a server that forgets its scripts is not noticed by anybody (rate-limit-redis#71, #144)', async () => {
+  const { redis, client } = await ownServer()
+  const limiters = kinds.map(([name, options]) => redis.rateLimit(name, options))
+  const ends = performance.now() + (LONG ? 30_000 : 2000)
+  const flushing = setInterval(() => void client.script('FLUSH'), 50)
+  onTestFinished(() => clearInterval(flushing))
+
+  let calls = 0
+  const work = async (worker: number): Promise<void> => {
+    while (performance.now() < ends) {
+      for (const limiter of limiters) {
+        await limiter.take(`${worker}`)
+        await limiter.peek(`${worker}`)
+        calls += 2
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, (_, worker) => work(worker)))
+
+  tell(`limits under SCRIPT FLUSH every 50 ms: ${calls} calls, no error`)
+  for (const limiter of limiters) expect(await limiter.peek('0')).toMatchObject({ remaining: 0 })
+})
+
+test('no key stays for ever, whatever was called and lost (fastify-rate-limit#152)', async () => {
+  const { client, port } = await ownServer()
+  const proxy = await startProxy(port)
+  const { driver, disconnect } = await withIoredis(proxy.port)
+  const redis = perilune(driver, { namespace: 'ends' })
+  onTestFinished(async () => {
+    await redis.close()
+    disconnect()
+    await proxy.stop()
+  })
+  const random = randomFrom(SEED)
+  const limiters = kinds.map(([name, options]) => redis.rateLimit(name, options))
+
+  for (let n = 0; n < 1000; n++) {
+    if (n % 20 === 0) proxy.dropRequests(1, /evalsha/i)
+    if (n % 20 === 10) proxy.cutReplies(1, /evalsha/i)
+    const limiter = limiters[n % limiters.length] ?? expect.fail()
+    const subject = `s${random(40)}`
+    const decision = await limiter.take(subject, { cost: 1 + random(8) })
+    const what = random(6)
+    if (what === 0) await limiter.refund(subject)
+    if (what === 1 && decision.allowed && !decision.outage)
+      await limiter.refund(subject, { token: decision.token })
+    if (what === 2) await limiter.clear(subject)
+    if (what === 3 && n % 3 === 2) await limiter.release(subject, tokenOf(decision))
+  }
+
+  const keys = await client.keys('ends:*')
+  const lives = await Promise.all(keys.map((key) => client.pttl(key)))
+  expect(keys.length).toBeGreaterThan(50)
+  expect(keys.filter((_, at) => (lives[at] ?? -1) < 0)).toEqual([])
+})
+
+test('a subject whose window is over vanishes from the server by itself', { timeout: 60_000 }, async () => {
+  const { redis, client } = await ownServer()
+  await redis.rateLimit('short', { limit: 1, window: '1ms' }).take('ada')
+
+  const left = await client.pttl('perilune:{rate-limit:short:ada}:state')
+  expect(left).toBeGreaterThan(0)
+  expect(left).toBeLessThanOrEqual(21_000)
+  if (!LONG) return
+  await sleep(left + 50)
+  expect(await client.dbsize()).toBe(0)
+})
+
+function tokenOf(decision: { allowed: boolean; token?: number }): number {
+  return decision.token ?? 1
+}
+
+/** Whole numbers below what is asked for. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * below)
+  }
+}
+
+async function ownServer(args: string[] = []): Promise<{ redis: Perilune; client: Redis; port: number }> {
+  const server = await startRedis({ args })
+  const client = new Redis(server.port)
+  const redis = perilune(ioredis(client))
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+    await server.stop()
+  })
+  await redis.preload()
+  return { redis, client, port: server.port }
+}

@@ -1,0 +1,69 @@
+// Reads a history and looks for a window in which more was allowed than a limit promises. It knows
+// nothing of how a limit counts.
+
+import type { Terms } from './rate-limit-model.ts'
+
+interface Taken {
+  readonly token: number
+  readonly atUs: number
+  /** Refunded units do not count. */
+  units: number
+  released: boolean
+}
+
+export class BoundChecker {
+  readonly #terms: readonly Terms[]
+  readonly #taken: Taken[] = []
+  #refunds = 0
+
+  constructor(terms: readonly Terms[]) {
+    this.#terms = terms
+  }
+
+  /** What is broken by this take, or null. All windows that end with it are looked at. */
+  take(token: number, atUs: number, cost: number): string | null {
+    this.#taken.push({ token, atUs, units: cost, released: false })
+    const broken = this.#terms.map((terms) => this.#brokenBy(terms, atUs))
+    return broken.find((problem) => problem !== null) ?? null
+  }
+
+  refund(token: number, cost: number): void {
+    const taken = this.#taken.find((each) => each.token === token)
+    if (taken === undefined) return
+    taken.units = Math.max(0, taken.units - cost)
+    this.#refunds += 1
+  }
+
+  release(token: number): void {
+    for (const each of this.#taken) if (each.token === token) each.released = true
+  }
+
+  #brokenBy(terms: Terms, endUs: number): string | null {
+    if (terms.algorithm === 'concurrency') return this.#tooMany(terms, endUs)
+    for (const { atUs } of this.#taken) {
+      const most = this.#most(terms, endUs - atUs)
+      const units = this.#unitsFrom(atUs)
+      if (most !== null && units > most) {
+        return `${terms.name}: ${units} units in ${endUs - atUs} µs, where ${most} are allowed`
+      }
+    }
+    return null
+  }
+
+  /** The most units in a span between two takes, both included. */
+  #most({ algorithm, limit, window_ms, burst }: Terms, spanUs: number): number | null {
+    if (algorithm === 'sliding-window') return spanUs < window_ms * 1000 ? limit : null
+    // A token may lie some microseconds behind its take, one for each take at the same instant.
+    const slackUs = this.#refunds === 0 ? 0 : this.#taken.length
+    return burst + ((spanUs + slackUs) * limit) / (window_ms * 1000)
+  }
+
+  #unitsFrom(startUs: number): number {
+    return this.#taken.filter(({ atUs }) => atUs >= startUs).reduce((sum, { units }) => sum + units, 0)
+  }
+
+  #tooMany({ name, limit, window_ms }: Terms, nowUs: number): string | null {
+    const held = this.#taken.filter(({ atUs, released }) => !released && atUs + window_ms * 1000 > nowUs)
+    return held.length > limit ? `${name}: ${held.length} places held, of ${limit}` : null
+  }
+}

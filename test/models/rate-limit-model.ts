@@ -1,0 +1,215 @@
+// What a limiter is meant to do, in plain arithmetic: whole numbers of any size, nothing packed.
+
+export interface Terms {
+  readonly name: string
+  readonly algorithm: 'gcra' | 'sliding-window' | 'concurrency'
+  readonly limit: number
+  readonly window_ms: number
+  readonly burst: number
+}
+
+/** One limit of one subject. */
+export interface LimitModel {
+  free(nowUs: number): number
+  resetUs(nowUs: number): number
+  /** 0: allowed now. */
+  waitUs(nowUs: number, cost: number): number
+  count(nowUs: number, cost: number, token: number): void
+  refund(nowUs: number, cost: number, atUs: number): void
+}
+
+export function modelOf(terms: Terms): LimitModel {
+  if (terms.algorithm === 'gcra') return new GcraModel(terms)
+  return terms.algorithm === 'concurrency' ? new PlacesModel(terms) : new WindowModel(terms)
+}
+
+/** Time in parts of a microsecond, so that a unit costs a whole number of them. */
+class GcraModel implements LimitModel {
+  readonly #parts: bigint
+  readonly #unit: bigint
+  readonly #span: bigint
+  #arrival = 0n
+
+  constructor({ limit, window_ms, burst }: Terms) {
+    this.#parts = BigInt(limit)
+    this.#unit = BigInt(window_ms) * 1000n
+    this.#span = this.#unit * BigInt(burst)
+  }
+
+  free(nowUs: number): number {
+    return Number((this.#span - this.#ahead(nowUs)) / this.#unit)
+  }
+
+  resetUs(nowUs: number): number {
+    return this.#usUp(this.#ahead(nowUs))
+  }
+
+  waitUs(nowUs: number, cost: number): number {
+    return Math.max(0, this.#usUp(this.#ahead(nowUs) + this.#unit * BigInt(cost) - this.#span))
+  }
+
+  count(nowUs: number, cost: number): void {
+    this.#arrival = BigInt(nowUs) * this.#parts + this.#ahead(nowUs) + this.#unit * BigInt(cost)
+  }
+
+  refund(nowUs: number, cost: number, atUs: number): void {
+    const flowedBack = BigInt(Math.max(0, nowUs - atUs)) * this.#parts
+    const back = this.#unit * BigInt(cost) - flowedBack
+    if (back > 0n) this.#arrival -= back
+  }
+
+  #ahead(nowUs: number): bigint {
+    const ahead = this.#arrival - BigInt(nowUs) * this.#parts
+    return ahead > 0n ? ahead : 0n
+  }
+
+  #usUp(parts: bigint): number {
+    return parts <= 0n ? 0 : Number((parts + this.#parts - 1n) / this.#parts)
+  }
+}
+
+class WindowModel implements LimitModel {
+  readonly #limit: number
+  readonly #windowUs: number
+  #entries: { part: number; lastUs: number; units: number }[] = []
+
+  constructor({ limit, window_ms }: Terms) {
+    this.#limit = limit
+    this.#windowUs = window_ms * 1000
+  }
+
+  free(nowUs: number): number {
+    return this.#limit - this.#inside(nowUs).reduce((sum, { units }) => sum + units, 0)
+  }
+
+  resetUs(nowUs: number): number {
+    const last = this.#inside(nowUs).at(-1)
+    return last === undefined ? 0 : last.lastUs + this.#windowUs - nowUs
+  }
+
+  waitUs(nowUs: number, cost: number): number {
+    let [free, wait] = [this.free(nowUs), 0]
+    for (const { lastUs, units } of this.#inside(nowUs)) {
+      if (free >= cost) break
+      free += units
+      wait = lastUs + this.#windowUs - nowUs
+    }
+    return wait
+  }
+
+  count(nowUs: number, cost: number): void {
+    this.#entries = this.#inside(nowUs)
+    const part = Math.floor(nowUs / (this.#windowUs / 64))
+    const last = this.#entries.at(-1)
+    if (last?.part === part) Object.assign(last, { lastUs: nowUs, units: last.units + cost })
+    else this.#entries.push({ part, lastUs: nowUs, units: cost })
+  }
+
+  refund(nowUs: number, cost: number, atUs: number): void {
+    this.#entries = this.#inside(nowUs)
+    // A token may lie ahead of its take, by less than this.
+    if (atUs + this.#windowUs <= nowUs + 1000) return
+    let left = cost
+    for (const entry of this.#entries) {
+      const given = Math.min(left, entry.units)
+      entry.units -= given
+      left -= given
+    }
+    this.#entries = this.#entries.filter(({ units }) => units > 0)
+  }
+
+  #inside(nowUs: number): { part: number; lastUs: number; units: number }[] {
+    return this.#entries.filter(({ lastUs }) => lastUs + this.#windowUs > nowUs)
+  }
+}
+
+class PlacesModel implements LimitModel {
+  readonly #limit: number
+  readonly #leaseUs: number
+  readonly #ends = new Map<number, number>()
+
+  constructor({ limit, window_ms }: Terms) {
+    this.#limit = limit
+    this.#leaseUs = window_ms * 1000
+  }
+
+  free(nowUs: number): number {
+    return this.#limit - this.#held(nowUs).length
+  }
+
+  resetUs(nowUs: number): number {
+    return Math.max(nowUs, ...this.#held(nowUs)) - nowUs
+  }
+
+  waitUs(nowUs: number): number {
+    return this.free(nowUs) > 0 ? 0 : Math.min(...this.#held(nowUs)) - nowUs
+  }
+
+  count(nowUs: number, _cost: number, token: number): void {
+    this.#ends.set(token, nowUs + this.#leaseUs)
+  }
+
+  refund(): void {
+    // A refund gives back units; the place stays with the take.
+  }
+
+  /** False when the take holds no place. */
+  release(nowUs: number, token: number): boolean {
+    const ends = this.#ends.get(token)
+    this.#ends.delete(token)
+    return ends !== undefined && ends > nowUs
+  }
+
+  #held(nowUs: number): number[] {
+    return [...this.#ends.values()].filter((ends) => ends > nowUs)
+  }
+}
+
+/** Several limits of one subject: all or none. */
+export class SubjectModel {
+  readonly #limits: readonly LimitModel[]
+  readonly #refunded = new Set<number>()
+  #token = 0
+  nowUs: number
+
+  constructor(terms: readonly Terms[], nowUs: number) {
+    this.#limits = terms.map(modelOf)
+    this.nowUs = nowUs
+  }
+
+  take(cost: number): unknown[] {
+    const denied = this.#denied(cost)
+    if (denied !== null) return denied
+    this.#token = Math.max(this.#token + 1, this.nowUs)
+    for (const limit of this.#limits) limit.count(this.nowUs, cost, this.#token)
+    return ['taken', this.#token, this.nowUs, this.#told()]
+  }
+
+  peek(cost: number): unknown[] {
+    return this.#denied(cost) ?? ['allowed', this.nowUs, this.#told()]
+  }
+
+  refund(cost: number, token: number): unknown[] {
+    if (this.#token === 0) return ['absent']
+    if (token > 0 && this.#refunded.has(token)) return ['known', this.nowUs, this.#told()]
+    this.#refunded.add(token)
+    for (const limit of this.#limits) limit.refund(this.nowUs, cost, token || this.nowUs)
+    return ['refunded', this.nowUs, this.#told()]
+  }
+
+  release(token: number): unknown[] {
+    const places = this.#limits.filter((limit) => limit instanceof PlacesModel)
+    const freed = places.map((limit) => limit.release(this.nowUs, token))
+    return [freed.includes(true) ? 'released' : 'lost']
+  }
+
+  #denied(cost: number): unknown[] | null {
+    const waits = this.#limits.map((limit) => limit.waitUs(this.nowUs, cost))
+    const longest = Math.max(...waits)
+    return longest === 0 ? null : ['denied', waits.indexOf(longest) + 1, longest, this.nowUs, this.#told()]
+  }
+
+  #told(): number[][] {
+    return this.#limits.map((limit) => [limit.free(this.nowUs), limit.resetUs(this.nowUs)])
+  }
+}

@@ -1,0 +1,135 @@
+// Random histories on real scripts and on the model, which must answer alike, and whose windows are
+// checked by a reader that knows neither. PERILUNE_LONG=1 plays a hundred times as many.
+
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, expect, inject, test } from 'vitest'
+import { ioredis } from '../../src/drivers/ioredis.ts'
+import { runOperation } from '../../src/testing/run-operation.ts'
+import { runCommand, START_US, setTestClock } from '../../src/testing/test-clock.ts'
+import type { Arguments } from '../../src/testing/vector-contract.ts'
+import { argumentsOf } from '../../src/testing/vector-file.ts'
+import type { Value } from '../../src/testing/vector-value.ts'
+import { readContract, readVectors } from '../conformance/files.ts'
+import { LONG, SEED, tell } from '../proof.ts'
+import { BoundChecker } from './rate-limit-bounds.ts'
+import { SubjectModel, type Terms } from './rate-limit-model.ts'
+import { limits, type Step, step } from './rate-limit-steps.ts'
+
+const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
+const driver = ioredis(client)
+const contract = readContract()
+const vectors = readVectors('rate-limit')
+const counts = { histories: 0, taken: 0, denied: 0 }
+
+afterAll(async () => {
+  await driver.close()
+  client.disconnect()
+})
+
+/** One history of one subject. */
+class History {
+  readonly #prefix = `conformance:{rate-limit:${randomUUID()}}`
+  readonly #terms: readonly Terms[]
+  readonly #model: SubjectModel
+  readonly #checker: BoundChecker
+  readonly #taken: { token: number; cost: number }[] = []
+  #calls = 0
+
+  constructor(terms: readonly Terms[]) {
+    this.#terms = terms
+    this.#model = new SubjectModel(terms, START_US)
+    this.#checker = new BoundChecker(terms)
+  }
+
+  async play(steps: readonly Step[]): Promise<void> {
+    await this.#advance(0)
+    for (const each of steps) await this.#step(each)
+    const ttl = await client.pttl(`${this.#prefix}:state`)
+    expect(ttl, 'the life of the key').not.toBe(-1)
+    await runCommand(driver, [`${this.#prefix}:state`], ['UNLINK', `${this.#prefix}:state`])
+    counts.histories += 1
+  }
+
+  async #step(each: Step): Promise<void> {
+    if (each.do === 'advance') return this.#advance(each.ms)
+    if (each.do === 'take') return this.#take(this.#possible(each.cost), each.alone)
+    if (each.do === 'peek') return this.#peek(this.#possible(each.cost))
+    const { token, cost } = this.#taken.at(-1 - each.back) ?? { token: 1, cost: 1 }
+    if (each.do === 'refund') return this.#refund(Math.min(cost, each.cost), token)
+    const [word] = await this.#twice('release', { token, limits: this.#terms }, this.#model.release(token))
+    if (word === 'released') this.#checker.release(token)
+  }
+
+  async #advance(ms: number): Promise<void> {
+    this.#model.nowUs += ms * 1000
+    await setTestClock(driver, this.#prefix, this.#model.nowUs)
+  }
+
+  async #take(cost: number, alone: boolean): Promise<void> {
+    const expected = this.#model.take(cost)
+    const [only] = this.#terms
+    const [word, token] =
+      alone && this.#terms.length === 1 && only?.algorithm === 'gcra'
+        ? await this.#takeOne(cost, only, expected)
+        : await this.#twice('take', { cost, limits: this.#terms }, expected)
+    counts[word as 'taken' | 'denied'] += 1
+    if (word !== 'taken') return
+    this.#taken.push({ token: Number(token), cost })
+    expect(this.#checker.take(Number(token), this.#model.nowUs, cost)).toBe(null)
+  }
+
+  #takeOne(cost: number, only: Terms, expected: unknown[]): Promise<Value[]> {
+    const { name, limit, window_ms, burst } = only
+    // The same answer, but for the place of the one limit and its list.
+    const values = expected.filter((_value, at) => expected[0] !== 'denied' || at !== 1)
+    return this.#twice('take-one', { cost, name, limit, window_ms, burst }, values.flat(2))
+  }
+
+  async #peek(cost: number): Promise<void> {
+    await this.#same('peek', { cost, limits: this.#terms }, this.#model.peek(cost))
+  }
+
+  async #refund(cost: number, token: number): Promise<void> {
+    const expected = this.#model.refund(cost, token)
+    const [word] = await this.#twice('refund', { cost, token, limits: this.#terms }, expected)
+    if (word === 'refunded') this.#checker.refund(token, cost)
+  }
+
+  /** No more than one take could ever have. */
+  #possible(cost: number): number {
+    const counted = this.#terms.filter(({ algorithm }) => algorithm !== 'concurrency')
+    return Math.min(cost, ...counted.map(({ burst }) => burst))
+  }
+
+  /** Sent again as after a lost answer; a call that changed nothing may be judged anew. */
+  async #twice(name: string, args: Arguments, expected: unknown[]): Promise<Value[]> {
+    this.#calls += 1
+    const all = { ...args, caller: 'p.0', call: this.#calls }
+    const answer = await this.#same(name, all, expected)
+    await this.#same(name, all, expected)
+    return answer
+  }
+
+  async #same(name: string, args: Arguments, expected: unknown[]): Promise<Value[]> {
+    const operation = `rate-limit/${name}`
+    const all = argumentsOf(vectors, operation, args)
+    const answer = await runOperation(driver, contract, operation, `${this.#prefix}:`, all)
+    expect(answer, `${operation} ${JSON.stringify(all)}`).toEqual(expected)
+    return answer
+  }
+}
+
+test('limits answer every history as the model does, and hold their bound in every window', {
+  timeout: 900_000,
+}, async () => {
+  const history = fc.array(step, { minLength: 1, maxLength: LONG ? 100 : 60, size: 'max' })
+  const property = fc.asyncProperty(limits, history, (terms, steps) => new History(terms).play(steps))
+
+  await fc.assert(property, { numRuns: LONG ? 10_000 : 100, seed: SEED })
+
+  tell(`${counts.histories} histories of limits: ${counts.taken} takes allowed, ${counts.denied} denied`)
+  expect(counts.taken).toBeGreaterThan(100)
+  expect(counts.denied).toBeGreaterThan(100)
+})
