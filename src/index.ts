@@ -203,4 +203,5 @@ export {
   WaitTimeoutError,
 } from './runtime/errors.ts'
 export type { Lease } from './runtime/lease.ts'
+export type { Lent } from './runtime/lending.ts'
 export type { Waiting } from './runtime/wait.ts'

@@ -5,7 +5,8 @@ import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError, LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import { KeptLease, type Lease, type LeaseTerms, NestedLease, runUnder } from '../runtime/lease.ts'
-import { standInLine } from '../runtime/line.ts'
+import { lend, type Lent } from '../runtime/lending.ts'
+import { type LineTerms, standInLine } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
@@ -80,19 +81,52 @@ export class LockAccess {
     return runUnder(await this.acquire(options), task)
   }
 
+  /**
+   * As `acquire`, for somebody else, such as the client of a service: nothing here extends the lease. Resolves
+   * to its token and end, or to how long the lock is held at most. Rejects with the signal's reason.
+   */
+  async lend(options: Waiting = {}): Promise<Lent> {
+    checkOptions('options', options, ['wait', 'signal'])
+    const { kind, leaseMs } = this.#leaseTerms
+    return lend(this.#side, { ...this.#lineTerms(options), kind, prefix: this.#unit.prefix, leaseMs })
+  }
+
+  /** Gives a lease back by its token, as another process got it. Throws LeaseLostError when it has ended. */
+  async release(token: number): Promise<void> {
+    const trace = { repeated: false }
+    if (!(await this.#side.release(checkToken(token), trace))) throw this.#lost(token)
+  }
+
+  /**
+   * Makes a lease last `lease` from now; resolves to its length and to when it ends by the server's clock.
+   * Throws LeaseLostError when it has ended.
+   */
+  async extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }> {
+    const leaseMs = toMs('lease', lease, MAX_LEASE)
+    const { prefix } = this.#unit
+    const { endsAtMs } = await this.#side.kind.extend([{ prefix, token: checkToken(token), leaseMs }])
+    const [expiresAtMs = 0] = endsAtMs
+    if (expiresAtMs === 0) throw this.#lost(token)
+    return { leaseMs, expiresAtMs }
+  }
+
   async #stand(waiting: Waiting): Promise<Lease | null> {
-    const { mailbox, keeper } = this.#unit.runtime
-    const grant = await standInLine(this.#side, {
-      mailbox,
-      channel: () => channelOf(this.#unit),
-      waitMs: toWaitMs(waiting),
-      signal: waiting.signal,
-    })
+    const grant = await standInLine(this.#side, this.#lineTerms(waiting))
     if (grant === null) return null
-    const lease = new KeptLease(grant, this.#leaseTerms, keeper)
+    const lease = new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
     // Nobody else will: a lease that was handed over is short until it is extended for the first time.
     if (this.#leaseTerms.maxHoldMs === 0) await lease.confirm()
     return lease
+  }
+
+  #lineTerms(waiting: Waiting): LineTerms {
+    const { mailbox } = this.#unit.runtime
+    const channel = (): Promise<string> => channelOf(this.#unit)
+    return { mailbox, channel, waitMs: toWaitMs(waiting), signal: waiting.signal }
+  }
+
+  #lost(token: number): LeaseLostError {
+    return new LeaseLostError(this.#leaseTerms.resource, token)
   }
 
   #own(held: Lease): KeptLease | NestedLease {
@@ -112,7 +146,6 @@ export class Lock extends LockAccess {
   /** For those who only read: any number of them at once, and nobody who holds the lock alone. */
   readonly shared: LockAccess
   readonly #unit: Unit
-  readonly #side: LockSide
 
   constructor(runtime: Runtime, name: string, options: LockOptions = {}) {
     checkOptions('options', options, OPTIONS)
@@ -125,26 +158,6 @@ export class Lock extends LockAccess {
     this.name = name
     this.shared = new LockAccess(unit, new SharedSide(unit, terms), terms.leaseMs, maxHoldMs)
     this.#unit = unit
-    this.#side = side
-  }
-
-  /** Gives a lease back by its token, as another process got it. Throws LeaseLostError when it has ended. */
-  async release(token: number): Promise<void> {
-    const trace = { repeated: false }
-    if (!(await this.#side.release(checkToken(token), trace))) throw this.#lost(token)
-  }
-
-  /**
-   * Makes a lease last `lease` from now; resolves to when it ends, in milliseconds of the server's clock.
-   * Throws LeaseLostError when it has ended.
-   */
-  async extend(token: number, lease: Duration): Promise<{ expiresAtMs: number }> {
-    const leaseMs = toMs('lease', lease, MAX_LEASE)
-    const { prefix } = this.#unit
-    const { endsAtMs } = await this.#side.kind.extend([{ prefix, token: checkToken(token), leaseMs }])
-    const [expiresAtMs = 0] = endsAtMs
-    if (expiresAtMs === 0) throw this.#lost(token)
-    return { expiresAtMs }
   }
 
   /** Who holds the lock and who waits for it, at most 100 of each. */
@@ -158,10 +171,6 @@ export class Lock extends LockAccess {
     const { channel, sharded } = toldOn(this.#unit)
     const { existed } = await this.#unit.run(clear, { channel, sharded })
     return existed
-  }
-
-  #lost(token: number): LeaseLostError {
-    return new LeaseLostError(`lock ${this.name}`, token)
   }
 }
 
