@@ -10,6 +10,7 @@ const config: UserConfig = defineConfig({
     fastify: 'src/middleware/fastify.ts',
     express: 'src/middleware/express.ts',
     hono: 'src/middleware/hono.ts',
+    semaphore: 'src/semaphore/semaphore.ts',
     ioredis: 'src/drivers/ioredis.ts',
     'node-redis': 'src/drivers/node-redis.ts',
     'rate-limit': 'src/rate-limit/rate-limit.ts',

@@ -12,6 +12,7 @@ import * as rateLimitOperations from './generated/rate-limit.ts'
 import type { Allowed, Denied } from './rate-limit/decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import * as lockOperations from './generated/lock.ts'
+import * as semaphoreOperations from './generated/semaphore.ts'
 import { Election } from './lock/election.ts'
 import { Fenced, type FencedOptions } from './lock/fenced.ts'
 import { LockSet } from './lock/lock-set.ts'
@@ -20,6 +21,7 @@ import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
 import { Runtime } from './runtime/runtime.ts'
+import { Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'
 
 export interface PeriluneOptions {
   /** Begins all our keys; default `perilune`. */
@@ -65,6 +67,11 @@ export class Perilune implements AsyncDisposable {
   /** At most one holder at a time, for a limited time. */
   lock(name: string, options: LockOptions = {}): Lock {
     return new Lock(this.#runtime, name, options)
+  }
+
+  /** Permits for a limited time, of which so many are out at once as the limit allows. */
+  semaphore(name: string, options: SemaphoreOptions): Semaphore {
+    return new Semaphore(this.#runtime, name, options)
   }
 
   /** Several locks at once, all or none. */
@@ -114,9 +121,15 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  return [feedOperations, onceOperations, catalogOperations, rateLimitOperations, lockOperations].flatMap(
-    (operations) => Object.values(operations).map(({ script }) => script),
-  )
+  const all = [
+    feedOperations,
+    onceOperations,
+    catalogOperations,
+    rateLimitOperations,
+    lockOperations,
+    semaphoreOperations,
+  ]
+  return all.flatMap((operations) => Object.values(operations).map(({ script }) => script))
 }
 
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
@@ -205,3 +218,5 @@ export {
 export type { Lease } from './runtime/lease.ts'
 export type { Lent } from './runtime/lending.ts'
 export type { Waiting } from './runtime/wait.ts'
+export type { SemaphoreInspection } from './semaphore/inspection.ts'
+export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'

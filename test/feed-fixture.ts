@@ -2,11 +2,12 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Driver, type Feed, type FeedOptions, type Perilune, perilune } from 'perilune'
+import { type Feed, type FeedOptions, type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { inject, onTestFinished } from 'vitest'
 import contract from '../lua/contract.json' with { type: 'json' }
-import { setTestClock, START_US, withTestClock } from '../src/testing/test-clock.ts'
+import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock.ts'
+import { counting } from './counting-driver.ts'
 
 export interface Setup<Body> {
   feed: Feed<Body>
@@ -41,22 +42,6 @@ export async function setup<Body = unknown>(
     await move()
   }
   return { feed: redis.feed<Body>(name, feedOptions), redis, client, name, calls, clock: { advance } }
-}
-
-function counting(driver: Driver, calls: string[]): Driver {
-  const run: Driver['run'] = (call) => {
-    // The source goes to a server that has forgotten the script: the same call once more.
-    if (call.send === 'hash') calls.push(call.script.name)
-    return driver.run(call)
-  }
-  return Object.assign(Object.create(driver) as Driver, {
-    run,
-    info: () => driver.info(),
-    close: () => driver.close(),
-    healthy: () => driver.healthy(),
-    load: (script: Parameters<Driver['load']>[0]) => driver.load(script),
-    subscribe: (...args: Parameters<Driver['subscribe']>) => driver.subscribe(...args),
-  })
 }
 
 export function bodies<Body>(messages: readonly { body: Body }[]): Body[] {

@@ -22,10 +22,10 @@ async function whenWaiting(lock: string, waiting: number): Promise<void> {
 }
 
 /** A request that waits for the lock, from a client that can leave. */
-function waitFor(lock: string, wait = '25s'): { leave(): void; left: Promise<unknown> } {
+function waitFor(lock: string): { leave(): void; left: Promise<unknown> } {
   const leaving = new AbortController()
   const headers = { 'X-Project-ID': 'test' }
-  const url = `${api.url}${lock}/leases?wait=${wait}`
+  const url = `${api.url}${lock}/leases?wait=50s`
   const left = fetch(url, { method: 'POST', headers, signal: leaving.signal }).catch(() => null)
   return { leave: () => leaving.abort(), left }
 }

@@ -807,6 +807,220 @@ return { 'abandoned', served == 'more' and 1 or 0 }
   },
 }
 
+export interface AcquireAllArguments {
+  /** the attempt, '<process>.<number>' */
+  readonly id: string
+  /** what people call its holder */
+  readonly holder: string
+  /** how long they are granted */
+  readonly leaseMs: number
+}
+
+export type AcquireAllAnswer =
+  | { readonly status: 'granted'; readonly nowMs: number; readonly leases: { readonly token: number; readonly expiresAtMs: number }[] }
+  | { readonly status: 'held'; readonly at: number }
+
+function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly token: number; readonly expiresAtMs: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { token: asInteger(flat[from]), expiresAtMs: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again.
+ *
+ * Cost: O(locks).
+ */
+export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
+  script: {
+    name: 'lock/acquire-all',
+    sha1: 'fb86bfbb0bc2530d0b04695061665cf814ae940e',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for
+any. Safe to repeat: an attempt that has them all gets the same answer again.
+
+@returns granted  now_ms:integer leases:[token:integer expires_at_ms:integer]
+@returns held     at:integer
+@cost    O(locks)
+]]
+local states, states_at = KEYS, 1 -- repeated string: states of the locks
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+--   mode           x: one holder; s: shared; -: given back; l: the lease ran out
+--   token          the newest one granted; it outlives its lease, so that tokens rise
+--   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
+--   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   id, holder     of the attempt that holds it alone, or held it
+local LOCK_LAYOUT = '1'
+
+-- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function open_lock(state)
+  local stored = redis.call('GET', state) or '1 - 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  if layout ~= LOCK_LAYOUT then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = token,
+    expires_at_ms = tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    id = id,
+    holder = holder,
+  }
+end
+
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
+local function lock_text(lock)
+  return LOCK_LAYOUT
+    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.id .. ' ' .. lock.holder)
+end
+
+local function lock_kept_ms(lock, now_ms)
+  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+end
+
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+  local kept_ms = lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+  end
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, lease_ms, now_us)
+  lock.mode = 'x'
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
+  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.id = id
+  lock.holder = holder
+end
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local locks, mine = {}, 0
+for at = states_at, #states, 1 do
+  local lock = open_lock(states[at])
+  if lock.layout ~= LOCK_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. lock.layout)
+  end
+  if lock.id == id and lock.mode == '-' then
+    return redis.error_reply('INVALID id: this attempt has given a lock back')
+  end
+  if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+    mine = mine + 1
+  end
+  lapse(lock, now_ms)
+  locks[at] = lock
+end
+if mine < #locks then
+  for at, lock in ipairs(locks) do
+    if not is_free(lock) or lock.last_ticket > 0 then
+      return { 'held', at - 1 }
+    end
+  end
+end
+local leases = {}
+for at, lock in ipairs(locks) do
+  if mine < #locks then
+    grant(lock, id, holder, lease_ms, now_us)
+    save_lock(states[at], lock, now_ms)
+  end
+  leases[2 * at - 1] = tonumber(lock.token)
+  leases[2 * at] = lock.expires_at_ms
+end
+return { 'granted', now_ms, leases }
+`,
+  },
+  parts: [],
+  lines: [
+    [1, 'lua/lock/acquire-all.lua', 1],
+    [14, 'lua/shared/clock.lua', 1],
+    [20, 'lua/shared/next-token.lua', 1],
+    [25, 'lua/shared/lock/state.lua', 1],
+    [66, 'lua/shared/lock/save.lua', 1],
+    [100, 'lua/shared/lock/grant.lua', 1],
+    [108, 'lua/lock/acquire-all.lua', 19],
+  ],
+  encode(args) {
+    return [
+      args.id,
+      args.holder,
+      args.leaseMs,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'granted':
+        return {
+          status: 'granted',
+          nowMs: asInteger(parts[1]),
+          leases: readLeasesOfAcquireAllGranted(parts[2]),
+        }
+      case 'held':
+        return {
+          status: 'held',
+          at: asInteger(parts[1]),
+        }
+      default:
+        return unexpected('one of the answers granted, held', parts[0])
+    }
+  },
+}
+
 export interface AcquireSharedArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string

@@ -13,6 +13,7 @@ import {
 } from '../generated/lock.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Attempts, Standing } from '../runtime/line.ts'
+import { CLAIM_MS, toldOn } from '../runtime/told.ts'
 import type { Trace, Unit } from '../runtime/unit.ts'
 
 /** How one handle of a lock asks for it. */
@@ -26,15 +27,6 @@ export interface AcquireTerms {
 export interface LockSide extends Attempts {
   readonly kind: LeaseKind
   release(token: number, trace: Trace): Promise<boolean>
-}
-
-/** Whoever is handed a lock has this long to confirm that it is there: by extending or releasing it. */
-export const CLAIM_MS = 1000
-
-/** Everybody who waits for something of this unit is told on a channel that begins so. */
-export async function channelOf(unit: Unit): Promise<string> {
-  await unit.learn()
-  return toldOn(unit).channel
 }
 
 export class ExclusiveSide implements LockSide {
@@ -126,23 +118,11 @@ async function serveAll(unit: Unit): Promise<void> {
   }
 }
 
-/**
- * On one node a process listens on one channel for all its locks. On a cluster the channel carries the tag
- * of the lock, so that script and listeners meet on one node; without sharded channels the number of those
- * who heard tells nothing there.
- */
-export function toldOn(unit: Unit): { channel: string; sharded: boolean; counted: boolean } {
-  const { runtime, place, prefix, sharded } = unit
-  const cluster = runtime.server.info?.cluster ?? false
-  const channel = cluster ? `${prefix}:wake` : `${runtime.namespace}:{${place.structure}:}:wake`
-  return { channel, sharded, counted: !cluster || sharded }
-}
-
 /** One for all locks of an instance, so that their leases are extended together. */
 function exclusiveKind({ runtime }: Unit): LeaseKind {
   return runtime.leaseKind('lock', {
     async extend(leases) {
-      const states = leases.map(({ prefix }) => `${prefix}:state`)
+      const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },

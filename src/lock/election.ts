@@ -30,7 +30,9 @@ export interface CampaignOptions {
 }
 
 const WAIT = '1h'
+// After a failure, and after a term that was over at once, so that nobody leads in a tight loop.
 const REST_MS = 1000
+const SHORT_TERM_MS = 100
 
 /** Elects one leader among all processes that campaign under the same name. */
 export class Election {
@@ -104,7 +106,10 @@ export class Campaign implements AsyncDisposable {
     const { signal } = this.#aborter
     while (!signal.aborted) {
       try {
-        await this.#serve(await this.#lock.acquire({ wait: WAIT, signal }))
+        const lease = await this.#lock.acquire({ wait: WAIT, signal })
+        const began = performance.now()
+        await this.#serve(lease)
+        if (performance.now() - began < SHORT_TERM_MS) await pause(SHORT_TERM_MS, signal)
       } catch (error) {
         if (error instanceof WaitTimeoutError || signal.aborted) continue
         this.#onError(error)

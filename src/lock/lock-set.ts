@@ -1,7 +1,9 @@
+import { acquireAll } from '../generated/lock.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { type Lease, runUnder } from '../runtime/lease.ts'
+import { toGrant } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { Lock, type LockOptions } from './lock.ts'
@@ -19,26 +21,33 @@ export interface SetLease extends Lease {
 /**
  * Several locks, all or none. They are taken one after the other in the order of their names, whatever order
  * the caller writes them in, so that no two sets wait for each other (Havender, "Avoiding deadlock in
- * multitasking systems", 1968); each of them may lie in another slot.
+ * multitasking systems", 1968); each of them may lie in another slot. Locks of one `group` are taken in one
+ * step when all of them are free.
  */
 export class LockSet {
   readonly names: readonly string[]
+  readonly #runtime: Runtime
   readonly #locks: readonly Lock[]
+  readonly #together: boolean
 
   constructor(runtime: Runtime, names: readonly string[], options: LockOptions = {}) {
     this.names = checkNames(names)
+    this.#runtime = runtime
     this.#locks = this.names.map((name) => new Lock(runtime, name, options))
+    this.#together = options.group !== undefined
   }
 
-  /** One attempt at each. Resolves to null when one of them is held, and then none is kept. */
-  async tryAcquire(): Promise<SetLease | null> {
-    return this.#takeAll((lock) => lock.tryAcquire())
+  /** One attempt at all of them. Resolves to null when one is held or awaited, and then none is kept. */
+  tryAcquire(): Promise<SetLease | null> {
+    return this.#together ? this.#takeTogether() : this.#takeAll((lock) => lock.tryAcquire())
   }
 
   /** Waits for all of them. Throws WaitTimeoutError after `wait`, or the signal's reason; then none is kept. */
   async acquire(options: Waiting = {}): Promise<SetLease> {
     checkOptions('options', options, ['wait', 'signal'])
     const endsAt = performance.now() + toWaitMs(options)
+    const atOnce = this.#together ? await this.#takeTogether() : null
+    if (atOnce !== null) return atOnce
     const { signal } = options
     const lease = await this.#takeAll((lock) => {
       const wait: Duration = `${Math.max(0, Math.ceil(endsAt - performance.now()))}ms`
@@ -52,6 +61,23 @@ export class LockSet {
   async run<Value>(task: (lease: SetLease) => Promise<Value> | Value, options: Waiting = {}): Promise<Value> {
     const lease = await this.acquire(options)
     return runUnder(lease, () => task(lease))
+  }
+
+  /** In one script call; null when one of them is held or awaited. */
+  async #takeTogether(): Promise<SetLease | null> {
+    const { runner, mailbox } = this.#runtime
+    const [{ unit, terms }] = this.#locks as [Lock]
+    await unit.learn()
+    const states = this.#locks.map((lock) => `${lock.unit.beginning}state`)
+    const askedAt = performance.now()
+    const { holder, leaseMs } = terms
+    const answer = await runner.run(acquireAll, states, { id: mailbox.newId(), holder, leaseMs })
+    if (answer.status === 'held') return null
+    const leases = answer.leases.map((lease, at) => {
+      const lock = this.#locks[at] as Lock
+      return [lock.name, lock.keep(toGrant({ ...lease, nowMs: answer.nowMs }, askedAt))] as const
+    })
+    return new AllLeases(new Map(leases))
   }
 
   async #takeAll(take: (lock: Lock) => Promise<Lease | null>): Promise<SetLease | null> {

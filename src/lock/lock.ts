@@ -3,14 +3,15 @@ import { clear } from '../generated/lock.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError, LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
-import { checkName } from '../runtime/keys.ts'
+import { checkName, encodeName } from '../runtime/keys.ts'
 import { KeptLease, type Lease, type LeaseTerms, NestedLease, runUnder } from '../runtime/lease.ts'
 import { lend, type Lent } from '../runtime/lending.ts'
-import { type LineTerms, standInLine } from '../runtime/line.ts'
+import { type Grant, type LineTerms, standInLine } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
+import { channelOf, toldOn } from '../runtime/told.ts'
+import { type Place, Unit } from '../runtime/unit.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
-import { type AcquireTerms, channelOf, ExclusiveSide, type LockSide, SharedSide, toldOn } from './attempts.ts'
+import { type AcquireTerms, ExclusiveSide, type LockSide, SharedSide } from './attempts.ts'
 import { inspectLock, type LockInspection } from './inspection.ts'
 
 export interface LockOptions {
@@ -20,6 +21,11 @@ export interface LockOptions {
   maxHold?: Duration
   /** Who gets a lock that becomes free: the first in line, or whoever comes first. Default 'fair'. */
   order?: 'fair' | 'barging'
+  /**
+   * Locks of one group lie in one slot, so that several of them can be acquired at once (`redis.locks`). A lock
+   * is another lock in another group. Default: each lies where its name puts it.
+   */
+  group?: string
   /** What `inspect` calls the holder; default: host name and process id. */
   holder?: string
 }
@@ -29,24 +35,26 @@ export interface AcquireOptions extends Waiting {
   held?: Lease
 }
 
-const OPTIONS = ['lease', 'maxHold', 'order', 'holder'] as const
+const OPTIONS = ['lease', 'maxHold', 'order', 'group', 'holder'] as const
 const ACQUIRE_OPTIONS = ['wait', 'signal', 'held'] as const
 const SINCE = '6.2.0'
 
 /** Ways to get one lock: alone, or together with other readers. */
 export class LockAccess {
+  readonly name: string
   readonly #unit: Unit
   readonly #side: LockSide
   readonly #leaseTerms: LeaseTerms
 
-  constructor(unit: Unit, side: LockSide, leaseMs: number, maxHoldMs: number) {
+  constructor(name: string, unit: Unit, side: LockSide, leaseMs: number, maxHoldMs: number) {
+    this.name = name
     this.#unit = unit
     this.#side = side
     this.#leaseTerms = {
       kind: side.kind,
       unit,
       release: (token, trace) => side.release(token, trace),
-      resource: `lock ${unit.place.name}`,
+      resource: `lock ${name}`,
       leaseMs,
       maxHoldMs,
     }
@@ -65,9 +73,7 @@ export class LockAccess {
     if (options.held !== undefined) return new NestedLease(this.#own(options.held))
     const lease = await this.#stand(options)
     if (lease !== null) return lease
-    throw new WaitTimeoutError(
-      `lock ${this.#unit.place.name} was not free within ${options.wait ?? 'one attempt'}`,
-    )
+    throw new WaitTimeoutError(`lock ${this.name} was not free within ${options.wait ?? 'one attempt'}`)
   }
 
   /**
@@ -88,7 +94,7 @@ export class LockAccess {
   async lend(options: Waiting = {}): Promise<Lent> {
     checkOptions('options', options, ['wait', 'signal'])
     const { kind, leaseMs } = this.#leaseTerms
-    return lend(this.#side, { ...this.#lineTerms(options), kind, prefix: this.#unit.prefix, leaseMs })
+    return lend(this.#side, { ...this.#lineTerms(options), kind, beginning: this.#unit.beginning, leaseMs })
   }
 
   /** Gives a lease back by its token, as another process got it. Throws LeaseLostError when it has ended. */
@@ -103,8 +109,8 @@ export class LockAccess {
    */
   async extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }> {
     const leaseMs = toMs('lease', lease, MAX_LEASE)
-    const { prefix } = this.#unit
-    const { endsAtMs } = await this.#side.kind.extend([{ prefix, token: checkToken(token), leaseMs }])
+    const { beginning } = this.#unit
+    const { endsAtMs } = await this.#side.kind.extend([{ beginning, token: checkToken(token), leaseMs }])
     const [expiresAtMs = 0] = endsAtMs
     if (expiresAtMs === 0) throw this.#lost(token)
     return { leaseMs, expiresAtMs }
@@ -113,10 +119,15 @@ export class LockAccess {
   async #stand(waiting: Waiting): Promise<Lease | null> {
     const grant = await standInLine(this.#side, this.#lineTerms(waiting))
     if (grant === null) return null
-    const lease = new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
+    const lease = this.keep(grant)
     // Nobody else will: a lease that was handed over is short until it is extended for the first time.
     if (this.#leaseTerms.maxHoldMs === 0) await lease.confirm()
     return lease
+  }
+
+  /** For sets of locks: the lease that the server has granted. */
+  keep(grant: Grant): KeptLease {
+    return new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
   }
 
   #lineTerms(waiting: Waiting): LineTerms {
@@ -131,7 +142,7 @@ export class LockAccess {
 
   #own(held: Lease): KeptLease | NestedLease {
     const isOurs = held instanceof KeptLease || held instanceof NestedLease
-    if (isOurs && held.prefix === this.#unit.prefix) return held
+    if (isOurs && held.beginning === this.#unit.beginning) return held
     throw new InvalidArgumentError('held', 'must be a lease on this lock')
   }
 }
@@ -142,36 +153,43 @@ export class LockAccess {
  * do distributed locking", 2016).
  */
 export class Lock extends LockAccess {
-  readonly name: string
   /** For those who only read: any number of them at once, and nobody who holds the lock alone. */
   readonly shared: LockAccess
-  readonly #unit: Unit
+  /** For sets of locks: its place, and how it is acquired. */
+  readonly unit: Unit
+  readonly terms: AcquireTerms
 
   constructor(runtime: Runtime, name: string, options: LockOptions = {}) {
     checkOptions('options', options, OPTIONS)
-    const unit = new Unit(runtime, { structure: 'lock', name: checkName('name', name), since: SINCE })
+    const unit = new Unit(runtime, placeOf(checkName('name', name), options.group))
     const terms = toTerms(options)
     const maxHoldMs =
       options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold, { min: '0s' })
     const side = new ExclusiveSide(unit, terms)
-    super(unit, side, terms.leaseMs, maxHoldMs)
-    this.name = name
-    this.shared = new LockAccess(unit, new SharedSide(unit, terms), terms.leaseMs, maxHoldMs)
-    this.#unit = unit
+    super(name, unit, side, terms.leaseMs, maxHoldMs)
+    this.shared = new LockAccess(name, unit, new SharedSide(unit, terms), terms.leaseMs, maxHoldMs)
+    this.unit = unit
+    this.terms = terms
   }
 
   /** Who holds the lock and who waits for it, at most 100 of each. */
   inspect(): Promise<LockInspection> {
-    return inspectLock(this.#unit)
+    return inspectLock(this.unit)
   }
 
   /** Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. True when it existed. */
   async clear(): Promise<boolean> {
-    await this.#unit.learn()
-    const { channel, sharded } = toldOn(this.#unit)
-    const { existed } = await this.#unit.run(clear, { channel, sharded })
+    await this.unit.learn()
+    const { channel, sharded } = toldOn(this.unit)
+    const { existed } = await this.unit.run(clear, { channel, sharded })
     return existed
   }
+}
+
+/** Locks of a group share the tag of the group; their own names stand behind it. */
+function placeOf(name: string, group: string | undefined): Place {
+  if (group === undefined) return { structure: 'lock', name, since: SINCE }
+  return { structure: 'lock', name: checkName('group', group), beside: `${encodeName(name)}-`, since: SINCE }
 }
 
 const MAX_LEASE = { max: '30d' } as const

@@ -10,7 +10,7 @@ import { type Source, unitOf } from './source.ts'
 export function kindOf(runtime: Runtime): LeaseKind {
   return runtime.leaseKind('once', {
     async extend(leases) {
-      const states = leases.map(({ prefix }) => `${prefix}:state`)
+      const states = leases.map(({ beginning }) => `${beginning}:state`)
       const answer = await runtime.runner.run(extend, states, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },
@@ -18,6 +18,8 @@ export function kindOf(runtime: Runtime): LeaseKind {
 }
 
 export interface Extended {
+  readonly leaseMs: number
+  /** When the lease ends, in milliseconds of the server's clock. */
   readonly expiresAtMs: number
 }
 
@@ -30,8 +32,8 @@ export async function extendAttempt<Result>(
 ): Promise<Extended> {
   const unit = unitOf(source, key)
   await unit.learn()
-  const { endsAtMs } = await kindOf(source.runtime).extend([{ prefix: unit.prefix, token, leaseMs }])
+  const { endsAtMs } = await kindOf(source.runtime).extend([{ beginning: unit.beginning, token, leaseMs }])
   const expiresAtMs = endsAtMs[0] ?? 0
   if (expiresAtMs === 0) throw lost(source, key, token)
-  return { expiresAtMs }
+  return { leaseMs, expiresAtMs }
 }

@@ -9,7 +9,7 @@ export interface LeaseKind {
 
 export interface ExtendedLease {
   /** What the keys of its unit begin with. */
-  readonly prefix: string
+  readonly beginning: string
   readonly token: number
   readonly leaseMs: number
 }
@@ -17,7 +17,7 @@ export interface ExtendedLease {
 /** A lease, as the keeper sees it. Instants are of `performance.now()`. */
 export interface Kept {
   readonly kind: LeaseKind
-  readonly prefix: string
+  readonly beginning: string
   /** Leases with the same name can be extended in one call. */
   readonly slotName: string
   readonly token: number
@@ -111,7 +111,7 @@ async function extendAll(
   leaseMsOf: (lease: Kept) => number,
 ): Promise<void> {
   const asked = leases.map((lease) => ({
-    prefix: lease.prefix,
+    beginning: lease.beginning,
     token: lease.token,
     leaseMs: leaseMsOf(lease),
   }))

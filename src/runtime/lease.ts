@@ -78,8 +78,8 @@ export class KeptLease implements Lease, Kept {
     return this.#terms.kind
   }
 
-  get prefix(): string {
-    return this.#terms.unit.prefix
+  get beginning(): string {
+    return this.#terms.unit.beginning
   }
 
   get slotName(): string {
@@ -210,8 +210,8 @@ export class NestedLease implements Lease {
     return this.#outer.token
   }
 
-  get prefix(): string {
-    return this.#outer.prefix
+  get beginning(): string {
+    return this.#outer.beginning
   }
 
   get expiresAtMs(): number {

@@ -20,7 +20,7 @@ export type Lent =
 export interface LendTerms extends LineTerms {
   readonly kind: LeaseKind
   /** What the keys of the unit begin with. */
-  readonly prefix: string
+  readonly beginning: string
   readonly leaseMs: number
 }
 
@@ -41,8 +41,8 @@ export async function lend(attempts: Attempts, terms: LendTerms): Promise<Lent> 
 
 /** When the lease ends; 0: it has. One that was handed over is short until it is extended for the first time. */
 async function confirm({ token, expiresAtMs, endsAt }: Grant, terms: LendTerms): Promise<number> {
-  const { kind, prefix, leaseMs } = terms
+  const { kind, beginning, leaseMs } = terms
   if (endsAt - performance.now() >= leaseMs * 0.9) return expiresAtMs
-  const { endsAtMs } = await kind.extend([{ prefix, token, leaseMs }])
+  const { endsAtMs } = await kind.extend([{ beginning, token, leaseMs }])
   return endsAtMs[0] ?? 0
 }

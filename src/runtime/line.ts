@@ -197,7 +197,8 @@ class Waiter {
   }
 }
 
-function toGrant(
+/** `askedAt`: `performance.now()` before it was asked for; from then on the lease is counted. */
+export function toGrant(
   { token, expiresAtMs, nowMs }: { token: number; expiresAtMs: number; nowMs: number },
   askedAt: number,
 ): Grant {

@@ -48,6 +48,11 @@ export class Unit {
     return this.runtime.server.info?.shardedChannels ?? false
   }
 
+  /** What each of its keys begins with: only theirs. */
+  get beginning(): string {
+    return `${this.prefix}:${this.place.beside ?? ''}`
+  }
+
   /** The unit beside this one, in the same slot. */
   beside(word: string): Unit {
     return new Unit(this.runtime, { ...this.place, beside: `${this.place.beside ?? ''}${word}-` })
@@ -94,8 +99,8 @@ export class Unit {
   keysOf(operation: AnyOperation): string[] {
     const known = this.#keys.get(operation)
     if (known !== undefined) return known
-    const beside = this.place.beside ?? ''
-    const keys = operation.parts.map((part) => `${this.prefix}:${beside}${part}`)
+    const { beginning } = this
+    const keys = operation.parts.map((part) => beginning + part)
     this.#keys.set(operation, keys)
     return keys
   }

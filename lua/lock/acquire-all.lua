@@ -1,0 +1,53 @@
+--[[
+Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for
+any. Safe to repeat: an attempt that has them all gets the same answer again.
+
+@returns granted  now_ms:integer leases:[token:integer expires_at_ms:integer]
+@returns held     at:integer
+@cost    O(locks)
+]]
+local states, states_at = KEYS, 1 -- repeated string: states of the locks
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/lock/state
+-- @include shared/lock/save
+-- @include shared/lock/grant
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local locks, mine = {}, 0
+for at = states_at, #states, 1 do
+  local lock = open_lock(states[at])
+  if lock.layout ~= LOCK_LAYOUT then
+    return redis.error_reply('LAYOUT ' .. lock.layout)
+  end
+  if lock.id == id and lock.mode == '-' then
+    return redis.error_reply('INVALID id: this attempt has given a lock back')
+  end
+  if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+    mine = mine + 1
+  end
+  lapse(lock, now_ms)
+  locks[at] = lock
+end
+if mine < #locks then
+  for at, lock in ipairs(locks) do
+    if not is_free(lock) or lock.last_ticket > 0 then
+      return { 'held', at - 1 }
+    end
+  end
+end
+local leases = {}
+for at, lock in ipairs(locks) do
+  if mine < #locks then
+    grant(lock, id, holder, lease_ms, now_us)
+    save_lock(states[at], lock, now_ms)
+  end
+  leases[2 * at - 1] = tonumber(lock.token)
+  leases[2 * at] = lock.expires_at_ms
+end
+return { 'granted', now_ms, leases }

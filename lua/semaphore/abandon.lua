@@ -1,0 +1,60 @@
+--[[
+Ends an attempt whose owner does not want it any more: it leaves the line, or gives its permit back. What is
+free then is granted to the first in line. `more`: as `release`.
+
+@returns abandoned  more:flag
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
+         that are gone
+]]
+local state = KEYS[1] -- string: the semaphore's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local permits = KEYS[3] -- sorted set: token -> when its lease ends
+local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local weight = tonumber(ARGV[3]) -- integer: how much its permit was to take
+local lease_ms = tonumber(ARGV[4]) -- integer: how long it was to be granted
+local claim_ms = tonumber(ARGV[5]) -- integer: how long others have to confirm what they get now
+local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
+local channel = ARGV[7] -- text: beginning of the channels of processes
+local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
+-- @include shared/semaphore/state
+-- @include shared/semaphore/save
+-- @include shared/semaphore/permit
+-- @include shared/semaphore/permits
+-- @include shared/semaphore/serve
+
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= SEMAPHORE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local ticket =
+  { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
+local own = format_ticket(ticket)
+local rank = semaphore.last_ticket > 0 and redis.call('ZRANK', queue, own)
+if rank then
+  redis.call('ZREM', queue, own)
+end
+local token, ends_at_ms = permit_of(permits, ids, id)
+if token then
+  end_permit(semaphore, permits, ids, token, ends_at_ms)
+end
+local reaped = reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+end
+if served or token or reaped then
+  save_freed_semaphore(state, semaphore, now_ms)
+end
+return { 'abandoned', served == 'more' and 1 or 0 }

@@ -1,0 +1,103 @@
+--[[
+Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a
+smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a
+permit, or stands in line, gets the same answer again. `oversized`: the weight is above the limit, and the
+attempt has left the line. A permit that was granted to one who waited lasts for `claim_ms` at most; extending or
+releasing it confirms.
+
+@returns granted    token:integer expires_at_ms:integer now_ms:integer
+@returns full       retry_after_ms:integer
+@returns queued     position:integer recheck_ms:integer now_ms:integer
+@returns oversized  limit:integer
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
+         that are gone
+]]
+local state = KEYS[1] -- string: the semaphore's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local permits = KEYS[3] -- sorted set: token -> when its lease ends
+local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
+local id = ARGV[1] -- text: the attempt, '<process>.<number>'
+local holder = ARGV[2] -- text: what people call its holder
+local limit = tonumber(ARGV[3]) -- integer: how much may be out at once, unless `resize` has said otherwise
+local weight = tonumber(ARGV[4]) -- integer: how much of it the permit takes
+local lease_ms = tonumber(ARGV[5]) -- integer: how long it is granted
+local claim_ms = tonumber(ARGV[6]) -- integer: how long others have to confirm what they get now
+local waits = ARGV[7] == '1' -- flag: whether the attempt stands in line when not enough is free
+local listens = ARGV[8] == '1' -- flag: whether its process listens on its channel
+local channel = ARGV[9] -- text: beginning of the channels of processes
+local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[11] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
+-- @include shared/semaphore/state
+-- @include shared/semaphore/save
+-- @include shared/semaphore/permit
+-- @include shared/semaphore/permits
+-- @include shared/semaphore/serve
+
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= SEMAPHORE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local known, ends_at_ms = permit_of(permits, ids, id)
+if known and ends_at_ms > now_ms then
+  return { 'granted', tonumber(known), ends_at_ms, now_ms }
+end
+if known then
+  end_permit(semaphore, permits, ids, known, ends_at_ms)
+end
+local dirty = reap(semaphore, permits, ids, now_ms) or known
+if semaphore.resized == 0 and semaphore.limit ~= limit then
+  semaphore.limit = limit
+  dirty = true
+end
+
+local how = { channel = channel, sharded = sharded, counted = counted }
+local ticket =
+  { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
+local own = format_ticket(ticket)
+local oversized = weight > semaphore.limit
+if oversized and semaphore.last_ticket > 0 then
+  redis.call('ZREM', queue, own)
+end
+local served = 'nobody'
+if semaphore.last_ticket > 0 then
+  served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
+  dirty = true
+end
+if oversized then
+  if dirty then
+    save_semaphore(state, semaphore, now_ms)
+  end
+  return { 'oversized', semaphore.limit }
+end
+if served == 'own' or (semaphore.last_ticket == 0 and fits(semaphore, weight)) then
+  local token, expires_at_ms = add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  if served == 'own' then
+    redis.call('ZREM', queue, own)
+    serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+  end
+  save_semaphore(state, semaphore, now_ms)
+  return { 'granted', token, expires_at_ms, now_ms }
+end
+local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
+local place = 0
+if waits then
+  local newest
+  newest, place = stand_in_line(queue, ticket, semaphore.last_ticket)
+  dirty = dirty or newest ~= semaphore.last_ticket
+  semaphore.last_ticket = newest
+end
+if dirty then
+  save_semaphore(state, semaphore, now_ms)
+end
+if waits then
+  return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
+end
+return { 'full', recheck_ms }

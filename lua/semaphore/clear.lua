@@ -1,0 +1,29 @@
+--[[
+Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and
+stand in line anew.
+
+@returns cleared  existed:flag
+@cost    O(permits and waiting), of which at most 1,000 are told
+]]
+local state = KEYS[1] -- string: the semaphore's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local permits = KEYS[3] -- sorted set: token -> when its lease ends
+local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+
+-- @include shared/tickets
+-- @include shared/tell
+
+local how = { channel = channel, sharded = sharded, counted = false }
+local waiting = redis.call('ZRANGE', queue, 0, 999)
+local existed = 0
+local keys = { state, queue, permits, ids }
+for _, key in ipairs(keys) do
+  existed = math.max(existed, redis.call('UNLINK', key))
+end
+for _, text in ipairs(waiting) do
+  local ticket = parse_ticket(text)
+  tell_process(ticket, 'come ' .. ticket.id, how)
+end
+return { 'cleared', existed }

@@ -1,0 +1,49 @@
+--[[
+Gives a permit back, and grants what is free to the first in line. `more`: something is free and somebody waits;
+call `serve`.
+
+@returns released  more:flag
+@returns lost
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
+         that are gone
+]]
+local state = KEYS[1] -- string: the semaphore's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local permits = KEYS[3] -- sorted set: token -> when its lease ends
+local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
+local token = ARGV[1] -- text: proves the permit
+local claim_ms = tonumber(ARGV[2]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[3] -- text: beginning of the channels of processes
+local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
+-- @include shared/semaphore/state
+-- @include shared/semaphore/save
+-- @include shared/semaphore/permit
+-- @include shared/semaphore/permits
+-- @include shared/semaphore/serve
+
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= SEMAPHORE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
+if expires_at_ms <= now_ms then
+  return { 'lost' }
+end
+end_permit(semaphore, permits, ids, token, expires_at_ms)
+reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+end
+save_freed_semaphore(state, semaphore, now_ms)
+return { 'released', served == 'more' and 1 or 0 }

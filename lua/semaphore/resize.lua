@@ -1,0 +1,54 @@
+--[[
+Sets the limit, for all handles and whatever limit they come with, until the semaphore is cleared or nobody has
+used it for 30 days. A permit that is out stays so, also above the limit: nothing is granted until it fits.
+Those of the first 1,000 in line who ask for more than the limit leave the line and are told to ask again; the
+others learn of it when they are the first. `more`: as `release`.
+
+@returns resized  more:flag
+@cost    O(log n), a look at 1,000 tickets, and as `release`
+]]
+local state = KEYS[1] -- string: the semaphore's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local permits = KEYS[3] -- sorted set: token -> when its lease ends
+local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
+local limit = tonumber(ARGV[1]) -- integer: how much may be out at once
+local claim_ms = tonumber(ARGV[2]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[3] -- text: beginning of the channels of processes
+local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
+-- @include shared/semaphore/state
+-- @include shared/semaphore/save
+-- @include shared/semaphore/permit
+-- @include shared/semaphore/permits
+-- @include shared/semaphore/serve
+
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= SEMAPHORE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+semaphore.limit = limit
+semaphore.resized = 1
+save_semaphore(state, semaphore, now_ms)
+reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 then
+  for _, text in ipairs(redis.call('ZRANGE', queue, 0, 999)) do
+    local ticket = parse_ticket(text)
+    if ticket.units > limit then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+end
+save_semaphore(state, semaphore, now_ms)
+return { 'resized', served == 'more' and 1 or 0 }

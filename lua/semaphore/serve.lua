@@ -1,0 +1,43 @@
+--[[
+Grants what is free to those who are first in line and alive. `more`: as `release`.
+
+@returns served  more:flag
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
+         that are gone
+]]
+local state = KEYS[1] -- string: the semaphore's state
+local queue = KEYS[2] -- sorted set: ticket -> its number
+local permits = KEYS[3] -- sorted set: token -> when its lease ends
+local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
+local claim_ms = tonumber(ARGV[1]) -- integer: how long they have to confirm
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/tickets
+-- @include shared/tell
+-- @include shared/line
+-- @include shared/semaphore/state
+-- @include shared/semaphore/save
+-- @include shared/semaphore/permit
+-- @include shared/semaphore/permits
+-- @include shared/semaphore/serve
+
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= SEMAPHORE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local reaped = reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+end
+if served or reaped then
+  save_freed_semaphore(state, semaphore, now_ms)
+end
+return { 'served', served == 'more' and 1 or 0 }

@@ -1,0 +1,95 @@
+import { LeaseLostError, WaitTimeoutError } from 'perilune'
+import { expect, test } from 'vitest'
+import { instance } from '../../test/instance.ts'
+
+test('a set holds every name, and gives every name back', async () => {
+  const { redis, name } = instance()
+  const [a, b] = [`${name}:a`, `${name}:b`]
+  const lease = await redis.locks([b, a]).acquire()
+
+  expect([...lease.tokens.keys()]).toEqual([a, b])
+  expect(lease.token).toBe(Math.max(...lease.tokens.values()))
+  expect(await redis.lock(a).tryAcquire()).toBeNull()
+  expect(await redis.lock(b).tryAcquire()).toBeNull()
+
+  await lease.release()
+  expect((await redis.lock(a).inspect()).mode).toBe('free')
+  expect((await redis.lock(b).inspect()).mode).toBe('free')
+})
+
+test('a set of which one name is held keeps none of the others', async () => {
+  const { redis, name } = instance()
+  const [a, b] = [`${name}:a`, `${name}:b`]
+  await using _held = await redis.lock(b).acquire()
+
+  expect(await redis.locks([a, b]).tryAcquire()).toBeNull()
+  await expect(redis.locks([a, b]).acquire({ wait: '30ms' })).rejects.toThrow(WaitTimeoutError)
+
+  expect((await redis.lock(a).inspect()).mode).toBe('free')
+})
+
+test('sets that name the same locks in opposite orders all have their turn', async () => {
+  const { redis, name } = instance()
+  const names = ['a', 'b', 'c'].map((one) => `${name}:${one}`)
+  let inside = 0
+  const turn = (order: string[]): Promise<number> =>
+    redis.locks(order).run(
+      async () => {
+        inside += 1
+        const seen = inside
+        await new Promise((resolve) => setImmediate(resolve))
+        inside -= 1
+        return seen
+      },
+      { wait: '20s' },
+    )
+
+  const turns = Array.from({ length: 40 }, (_, at) => turn(at % 2 === 0 ? names : names.toReversed()))
+
+  expect(new Set(await Promise.all(turns))).toEqual(new Set([1]))
+})
+
+test('a set whose lease on one name is lost says so, and gives the others back', async () => {
+  const { redis, name } = instance()
+  const [a, b] = [`${name}:a`, `${name}:b`]
+  const lease = await redis.locks([a, b]).acquire()
+  await redis.lock(b).clear()
+
+  await expect(lease.release()).rejects.toThrow(LeaseLostError)
+
+  expect((await redis.lock(a).inspect()).mode).toBe('free')
+})
+
+test('a name that stands twice in a set, and a set of none, are refused', () => {
+  const { redis } = instance()
+
+  expect(() => redis.locks(['a', 'a'])).toThrow(/names must not name a lock twice/)
+  expect(() => redis.locks([])).toThrow(/names must be a list of 1 to 100 names/)
+})
+
+test('locks of one group are taken in one step when all are free', async () => {
+  const { redis, calls, name } = instance()
+  const set = redis.locks(['a', 'b', 'c'], { group: name })
+  await (await set.acquire()).release()
+  calls.length = 0
+
+  const lease = await set.acquire()
+
+  expect(calls).toEqual(['lock/acquire-all'])
+  expect([...lease.tokens.keys()]).toEqual(['a', 'b', 'c'])
+  expect(await redis.lock('b', { group: name }).tryAcquire()).toBeNull()
+  expect(await redis.locks(['c', 'd'], { group: name }).tryAcquire()).toBeNull()
+  expect((await redis.lock('d', { group: name }).inspect()).mode).toBe('free')
+  await lease.release()
+})
+
+test('a set of one group waits for the one lock that is held', async () => {
+  const { redis, name } = instance()
+  const held = await redis.lock('b', { group: name }).acquire()
+  const waiting = redis.locks(['a', 'b'], { group: name }).acquire({ wait: '20s' })
+  await expect.poll(async () => (await redis.lock('b', { group: name }).inspect()).waiting).toBe(1)
+
+  await held.release()
+
+  expect([...(await waiting).tokens.keys()]).toEqual(['a', 'b'])
+})

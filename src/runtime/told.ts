@@ -1,0 +1,29 @@
+// Where the processes of those who wait in a line are told what became of them (lua/shared/tickets).
+
+import type { Unit } from './unit.ts'
+
+/** Whoever is handed something has this long to confirm that it is there: by extending or releasing it. */
+export const CLAIM_MS = 1000
+
+/** Everybody who waits for something of this unit is told on a channel that begins so. */
+export async function channelOf(unit: Unit): Promise<string> {
+  return (await learnTold(unit)).channel
+}
+
+/** As `toldOn`, once the server is known: before that a cluster would be taken for one node. */
+export async function learnTold(unit: Unit): Promise<ReturnType<typeof toldOn>> {
+  if (unit.runtime.server.info === null) await unit.learn()
+  return toldOn(unit)
+}
+
+/**
+ * On one node a process listens on one channel for all units of a structure. On a cluster the channel carries
+ * the tag of the unit, so that script and listeners meet on one node; without sharded channels the number of
+ * those who heard tells nothing there.
+ */
+export function toldOn(unit: Unit): { channel: string; sharded: boolean; counted: boolean } {
+  const { runtime, place, prefix, sharded } = unit
+  const cluster = runtime.server.info?.cluster ?? false
+  const channel = cluster ? `${prefix}:wake` : `${runtime.namespace}:{${place.structure}:}:wake`
+  return { channel, sharded, counted: !cluster || sharded }
+}

@@ -1,0 +1,101 @@
+// How attempts on one semaphore speak to the server, and how its permits go on and end.
+
+import {
+  abandon,
+  type AbandonArguments,
+  acquire,
+  type AcquireArguments,
+  extend,
+  release,
+  resize,
+  serve,
+} from '../generated/semaphore.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { LeaseKind } from '../runtime/lease-keeper.ts'
+import type { Attempts, Standing } from '../runtime/line.ts'
+import { CLAIM_MS, learnTold } from '../runtime/told.ts'
+import type { Trace, Unit } from '../runtime/unit.ts'
+
+type AttemptArguments = AcquireArguments & AbandonArguments
+
+/** How one handle of a semaphore asks for permits. */
+export interface PermitTerms {
+  readonly holder: string
+  readonly limit: number
+  readonly leaseMs: number
+}
+
+/** What is done with the permits of one semaphore. */
+export class Permits {
+  readonly kind: LeaseKind
+  readonly #unit: Unit
+
+  constructor(unit: Unit) {
+    this.#unit = unit
+    this.kind = {
+      async extend(leases) {
+        const { nowMs, permits } = await unit.run(extend, { leases })
+        return { nowMs, endsAtMs: permits }
+      },
+    }
+  }
+
+  /** False when the server does not know the permit any more. */
+  async release(token: number, trace: Trace): Promise<boolean> {
+    const args = { token: String(token), claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    const answer = await this.#unit.run(release, args, trace)
+    if (answer.status === 'lost') return false
+    if (answer.more) await this.serve()
+    return true
+  }
+
+  async resize(limit: number): Promise<void> {
+    const args = { limit, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    const { more } = await this.#unit.run(resize, args)
+    if (more) await this.serve()
+  }
+
+  /** Grants what is free to those who wait, in bounded steps. */
+  async serve(): Promise<void> {
+    const args = { claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    for (;;) {
+      const { more } = await this.#unit.run(serve, args)
+      if (!more) return
+    }
+  }
+}
+
+/** Attempts to get a permit of one weight. */
+export class WeightedAttempts implements Attempts {
+  readonly #unit: Unit
+  readonly #permits: Permits
+  readonly #terms: PermitTerms
+  readonly #weight: number
+
+  constructor(unit: Unit, permits: Permits, terms: PermitTerms, weight: number) {
+    this.#unit = unit
+    this.#permits = permits
+    this.#terms = terms
+    this.#weight = weight
+  }
+
+  /** Throws InvalidArgumentError when the weight is above the limit. */
+  async attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+    const answer = await this.#unit.run(acquire, { ...(await this.#args(id, how.listens)), waits: how.waits })
+    if (answer.status !== 'oversized') return answer
+    throw new InvalidArgumentError(
+      'weight',
+      `must be at most ${answer.limit}, the limit of semaphore ${this.#unit.place.name}`,
+    )
+  }
+
+  async abandon(id: string, { listens }: { listens: boolean }): Promise<void> {
+    const { more } = await this.#unit.run(abandon, await this.#args(id, listens))
+    if (more) await this.#permits.serve()
+  }
+
+  async #args(id: string, listens: boolean): Promise<AttemptArguments> {
+    const told = await learnTold(this.#unit)
+    return { id, listens, waits: false, weight: this.#weight, claimMs: CLAIM_MS, ...this.#terms, ...told }
+  }
+}

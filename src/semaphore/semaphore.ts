@@ -1,0 +1,196 @@
+import { hostname } from 'node:os'
+import { clear } from '../generated/semaphore.ts'
+import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
+import { KeptLease, type Lease, type LeaseTerms, runUnder } from '../runtime/lease.ts'
+import { lend, type Lent } from '../runtime/lending.ts'
+import { type LineTerms, standInLine } from '../runtime/line.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { channelOf, learnTold } from '../runtime/told.ts'
+import { Unit } from '../runtime/unit.ts'
+import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { Permits, type PermitTerms, WeightedAttempts } from './attempts.ts'
+import { inspectSemaphore, type SemaphoreInspection } from './inspection.ts'
+
+export interface SemaphoreOptions {
+  /**
+   * How much may be out at once, all permits together. Of handles that disagree the one that asked last is
+   * right, until `resize` sets the limit for all of them.
+   */
+  limit: number
+  /** How long a permit is leased; it is extended while it is held. Default 30 seconds. */
+  lease?: Duration
+  /** How long it is extended by itself at most, from its grant on; '0s': not at all. Default: no limit. */
+  maxHold?: Duration
+  /** What `inspect` calls the holder; default: host name and process id. */
+  holder?: string
+}
+
+export interface PermitOptions extends Waiting {
+  /** How much of the limit the permit takes; default 1. */
+  weight?: number
+}
+
+const OPTIONS = ['limit', 'lease', 'maxHold', 'holder'] as const
+const SINCE = '6.2.0'
+const MAX_LIMIT = 1_000_000_000
+const MAX_LEASE = { max: '30d' } as const
+
+/**
+ * Permits for a limited time, of which so many are out at once as the limit allows. Whoever waits is served
+ * first come first served: a large weight is waited for, and no small one passes it (the "completely fair"
+ * semaphore that Josiah Carlson asks for in "Redis in Action", 6.3).
+ */
+export class Semaphore {
+  readonly name: string
+  readonly #unit: Unit
+  readonly #permits: Permits
+  readonly #terms: PermitTerms
+  readonly #maxHoldMs: number
+
+  constructor(runtime: Runtime, name: string, options: SemaphoreOptions) {
+    checkOptions('options', options, OPTIONS)
+    this.name = checkName('name', name)
+    this.#unit = new Unit(runtime, { structure: 'semaphore', name, since: SINCE })
+    this.#permits = new Permits(this.#unit)
+    this.#terms = toTerms(options)
+    this.#maxHoldMs =
+      options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold, { min: '0s' })
+  }
+
+  /**
+   * One attempt, without standing in line. Resolves to null when too little is free, or somebody waits. Throws
+   * InvalidArgumentError when the weight is above the limit.
+   */
+  async tryAcquire(options: Pick<PermitOptions, 'weight'> = {}): Promise<Lease | null> {
+    checkOptions('options', options, ['weight'])
+    return this.#stand(options)
+  }
+
+  /**
+   * Waits for a permit, by default not at all. Throws WaitTimeoutError after `wait`, the signal's reason, or
+   * InvalidArgumentError when the weight is above the limit, also when it was lowered meanwhile.
+   */
+  async acquire(options: PermitOptions = {}): Promise<Lease> {
+    checkOptions('options', options, ['weight', 'wait', 'signal'])
+    const lease = await this.#stand(options)
+    if (lease !== null) return lease
+    throw new WaitTimeoutError(
+      `semaphore ${this.name} had no permit free within ${options.wait ?? 'one attempt'}`,
+    )
+  }
+
+  /**
+   * Runs the task under a permit and resolves to what it gives; `lease.signal` aborts should it be lost.
+   * Throws as `acquire`, or LeaseLostError when the permit ended before the task.
+   */
+  async run<Value>(
+    task: (lease: Lease) => Promise<Value> | Value,
+    options: PermitOptions = {},
+  ): Promise<Value> {
+    return runUnder(await this.acquire(options), task)
+  }
+
+  /**
+   * As `acquire`, for somebody else, such as the client of a service: nothing here extends the permit. Resolves
+   * to its token and end, or to how long to wait for one at most. Rejects as `acquire`.
+   */
+  async lend({ weight = 1, ...waiting }: PermitOptions = {}): Promise<Lent> {
+    checkOptions('options', waiting, ['wait', 'signal'])
+    const { beginning } = this.#unit
+    const { leaseMs } = this.#terms
+    const terms = { ...this.#lineTerms(waiting), kind: this.#permits.kind, beginning, leaseMs }
+    return lend(this.#attempts(weight), terms)
+  }
+
+  /** Gives a permit back by its token, as another process got it. Throws LeaseLostError when it has ended. */
+  async release(token: number): Promise<void> {
+    if (!(await this.#permits.release(checkToken(token), { repeated: false }))) throw this.#lost(token)
+  }
+
+  /**
+   * Makes a permit last `lease` from now; resolves to its length and to when it ends by the server's clock.
+   * Throws LeaseLostError when it has ended.
+   */
+  async extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }> {
+    const leaseMs = toMs('lease', lease, MAX_LEASE)
+    const { beginning } = this.#unit
+    const { endsAtMs } = await this.#permits.kind.extend([{ beginning, token: checkToken(token), leaseMs }])
+    const [expiresAtMs = 0] = endsAtMs
+    if (expiresAtMs === 0) throw this.#lost(token)
+    return { leaseMs, expiresAtMs }
+  }
+
+  /**
+   * Sets the limit for all handles, whatever theirs say, until `clear`, or until nobody has used the semaphore
+   * for 30 days. Nobody loses a permit: below what is out, nothing is granted until enough has come back.
+   */
+  async resize(limit: number): Promise<void> {
+    await this.#permits.resize(checkLimit(limit))
+  }
+
+  /** What is out, who has it and who waits, at most 100 of each. */
+  inspect(): Promise<SemaphoreInspection> {
+    return inspectSemaphore(this.#unit, this.#terms.limit)
+  }
+
+  /** Deletes the semaphore: permits that are out are lost, those who wait go on. True when it existed. */
+  async clear(): Promise<boolean> {
+    const { channel, sharded } = await learnTold(this.#unit)
+    const { existed } = await this.#unit.run(clear, { channel, sharded })
+    return existed
+  }
+
+  async #stand({ weight = 1, ...waiting }: PermitOptions): Promise<Lease | null> {
+    const grant = await standInLine(this.#attempts(weight), this.#lineTerms(waiting))
+    if (grant === null) return null
+    const lease = new KeptLease(grant, this.#leaseTerms(), this.#unit.runtime.keeper)
+    // Nobody else will: a permit that was handed over is short until it is extended for the first time.
+    if (this.#maxHoldMs === 0) await lease.confirm()
+    return lease
+  }
+
+  #attempts(weight: number): WeightedAttempts {
+    const checked = checkInteger('weight', weight, 1, MAX_LIMIT)
+    return new WeightedAttempts(this.#unit, this.#permits, this.#terms, checked)
+  }
+
+  #lineTerms(waiting: Waiting): LineTerms {
+    const { mailbox } = this.#unit.runtime
+    const channel = (): Promise<string> => channelOf(this.#unit)
+    return { mailbox, channel, waitMs: toWaitMs(waiting), signal: waiting.signal }
+  }
+
+  #leaseTerms(): LeaseTerms {
+    return {
+      kind: this.#permits.kind,
+      unit: this.#unit,
+      release: (token, trace) => this.#permits.release(token, trace),
+      resource: `semaphore ${this.name}`,
+      leaseMs: this.#terms.leaseMs,
+      maxHoldMs: this.#maxHoldMs,
+    }
+  }
+
+  #lost(token: number): LeaseLostError {
+    return new LeaseLostError(`semaphore ${this.name}`, token)
+  }
+}
+
+function toTerms({ limit, lease = '30s', holder }: SemaphoreOptions): PermitTerms {
+  return {
+    limit: checkLimit(limit),
+    leaseMs: toMs('lease', lease, { min: '10ms', ...MAX_LEASE }),
+    holder: holder === undefined ? `${hostname()}:${process.pid}` : checkText('holder', holder, 128),
+  }
+}
+
+function checkLimit(limit: unknown): number {
+  return checkInteger('limit', limit, 1, MAX_LIMIT)
+}
+
+function checkToken(token: unknown): number {
+  return checkInteger('token', token, 0, Number.MAX_SAFE_INTEGER)
+}

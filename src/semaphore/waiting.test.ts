@@ -1,0 +1,164 @@
+// Those who wait: who gets what, in which order, and what is left when they go.
+
+import { WaitTimeoutError } from 'perilune'
+import { expect, onTestFinished, test } from 'vitest'
+import { setup } from '../../test/semaphore-fixture.ts'
+import { startRedis } from '../../test/servers/redis.ts'
+
+/** A ticket as a process writes it that died while it waited. */
+function deadTicket(at: number, weight = 1): string {
+  return `dead${at}.1 x 30000 1 ${weight} nobody`
+}
+
+test('those who wait are served first come first served', async () => {
+  const { semaphore, waiting } = await setup({ limit: 1 })
+  const first = await semaphore.acquire()
+  const served: number[] = []
+  const waiters = [0, 1, 2, 3, 4].map(async (at) => {
+    await waiting(at)
+    const lease = await semaphore.acquire({ wait: '20s' })
+    served.push(at)
+    await lease.release()
+  })
+  await waiting(5)
+
+  await first.release()
+  await Promise.all(waiters)
+
+  expect(served).toEqual([0, 1, 2, 3, 4])
+})
+
+test('a heavy ticket is waited for, and no light one passes it', async () => {
+  const { semaphore, waiting } = await setup({ limit: 4 })
+  const holders = [await semaphore.acquire({ weight: 2 }), await semaphore.acquire()]
+  const served: string[] = []
+  const heavy = semaphore.acquire({ weight: 4, wait: '20s' }).then((lease) => {
+    served.push('heavy')
+    return lease
+  })
+  await waiting(1)
+  const light = semaphore.acquire({ wait: '20s' }).then(() => served.push('light'))
+  await waiting(2)
+
+  expect(await semaphore.tryAcquire()).toBe(null)
+  for (const holder of holders) {
+    expect(served).toEqual([])
+    await holder.release()
+  }
+  await (await heavy).release()
+  await light
+
+  expect(served).toEqual(['heavy', 'light'])
+})
+
+test('one release serves as many as fit', async () => {
+  const { semaphore, waiting } = await setup({ limit: 6 })
+  const holder = await semaphore.acquire({ weight: 6 })
+  const waiters = [1, 2, 3, 4].map((weight) => semaphore.acquire({ weight, wait: '20s' }))
+  waiters[3]?.catch(() => undefined)
+  await waiting(4)
+
+  await holder.release()
+  await Promise.all(waiters.slice(0, 3))
+
+  expect(await semaphore.inspect()).toMatchObject({ used: 6, waiting: 1, line: [{ weight: 4 }] })
+})
+
+test('one release serves a hundred, and the next one comes by itself', async () => {
+  const { semaphore, waiting } = await setup({ limit: 250 })
+  const holder = await semaphore.acquire({ weight: 250 })
+  const waiters = Array.from({ length: 250 }, () => semaphore.acquire({ wait: '25s' }))
+  await waiting(250)
+
+  await holder.release()
+  const leases = await Promise.all(waiters)
+
+  expect(new Set(leases.map(({ token }) => token)).size).toBe(250)
+  expect(await semaphore.inspect()).toMatchObject({ used: 250, waiting: 0 })
+})
+
+test('whoever waits gets the permit of a holder that fell silent, once its lease has ended', async () => {
+  const { semaphore, redis, name } = await setup({ limit: 1, clock: 'real' })
+  const silent = redis.semaphore(name, { limit: 1, lease: '300ms', maxHold: '0s' })
+  const holder = await silent.tryAcquire()
+
+  const lease = await semaphore.acquire({ wait: '20s' })
+
+  expect(lease.expiresAtMs).toBeGreaterThan(holder?.expiresAtMs ?? Infinity)
+  expect(holder?.remainingMs).toBe(0)
+})
+
+test('who has waited long enough is told so and leaves no ticket', async () => {
+  const { semaphore, waiting } = await setup({ limit: 1 })
+  await semaphore.acquire()
+
+  await expect(semaphore.acquire()).rejects.toThrow(WaitTimeoutError)
+  await expect(semaphore.acquire({ wait: '60ms' })).rejects.toThrow(WaitTimeoutError)
+
+  await waiting(0)
+})
+
+test('a thousand who wait and go at random leave no ticket and no permit', { timeout: 60_000 }, async () => {
+  const { semaphore, waiting } = await setup({ limit: 3 })
+  const holders = [await semaphore.acquire(), await semaphore.acquire({ weight: 2 })]
+  const aborters = Array.from({ length: 1000 }, () => new AbortController())
+  const waiters = aborters.map(({ signal }, at) =>
+    semaphore.acquire({ weight: 1 + (at % 3), wait: '50s', signal }).then((lease) => lease.release()),
+  )
+  const settled = Promise.allSettled(waiters)
+  await waiting(1000)
+
+  const shuffled = aborters.toSorted(() => Math.random() - 0.5)
+  for (const aborter of shuffled.slice(0, 900)) {
+    aborter.abort(new Error('changed my mind'))
+    if (Math.random() < 0.02) await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  await Promise.all(holders.map((holder) => holder.release()))
+  const outcomes = await settled
+
+  const gone = outcomes.filter(({ status }) => status === 'rejected')
+  expect(gone.length).toBeGreaterThan(0)
+  expect(gone.length).toBeLessThanOrEqual(900)
+  await waiting(0)
+  await until(async () => (await semaphore.inspect()).used === 0)
+})
+
+test('a thousand who wait share one connection for waking', { timeout: 60_000 }, async () => {
+  const server = await startRedis()
+  onTestFinished(() => server.stop())
+  const { semaphore, client, waiting } = await setup({ limit: 1, port: server.port })
+  const subscribers = async (): Promise<number> =>
+    String(await client.call('CLIENT', 'LIST', 'TYPE', 'pubsub')).match(/^id=/gm)?.length ?? 0
+  const holder = await semaphore.acquire()
+
+  const aborter = new AbortController()
+  const waiters = Array.from({ length: 1000 }, () =>
+    semaphore.acquire({ wait: '50s', signal: aborter.signal }),
+  )
+  const settled = Promise.allSettled(waiters)
+  await waiting(1000)
+
+  expect(await subscribers()).toBe(1)
+  await holder.release()
+  await waiters[0]
+  aborter.abort()
+  await settled
+})
+
+test('tickets of processes that died are passed over, however many and however heavy', async () => {
+  const { semaphore, client, name, waiting } = await setup({ limit: 2 })
+  const holder = await semaphore.acquire({ weight: 2 })
+  const queue = `semaphore-test:{semaphore:${name}}:queue`
+  const waiter = semaphore.acquire({ wait: '20s' })
+  await waiting(1)
+  for (let at = 0; at < 1700; at++) await client.zadd(queue, -2000 + at, deadTicket(at, 1 + (at % 4)))
+
+  await holder.release()
+  await waiter
+
+  expect(await semaphore.inspect()).toMatchObject({ used: 1, waiting: 0 })
+})
+
+async function until(ready: () => Promise<boolean>): Promise<void> {
+  while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 2))
+}

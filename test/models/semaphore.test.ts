@@ -1,0 +1,189 @@
+// Random histories on real scripts and on the model, which must answer alike. A failure prints the seed
+// and the shortest history that shows it. PERILUNE_LONG=1 plays 10,000 of them.
+
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, expect, inject, test } from 'vitest'
+import { ioredis } from '../../src/drivers/ioredis.ts'
+import { runOperation } from '../../src/testing/run-operation.ts'
+import { setTestClock, START_US } from '../../src/testing/test-clock.ts'
+import type { Arguments } from '../../src/testing/vector-contract.ts'
+import { argumentsOf } from '../../src/testing/vector-file.ts'
+import { Bindings } from '../../src/testing/vector-pattern.ts'
+import type { Value } from '../../src/testing/vector-value.ts'
+import { readContract, readVectors } from '../conformance/files.ts'
+import { LONG, SEED, tell } from '../proof.ts'
+import { type Answer, CLAIM_MS, SemaphoreModel } from './semaphore-model.ts'
+
+const HOLDER = 'ada'
+const LEASE_MS = 5000
+const UNKNOWN_LIMIT = 2
+
+const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
+const driver = ioredis(client)
+const contract = readContract()
+const vectors = readVectors('semaphore')
+
+afterAll(async () => {
+  await driver.close()
+  client.disconnect()
+})
+
+type Step =
+  | { do: 'acquire'; who: number; limit: number; waits: boolean }
+  | { do: 'abandon'; who: number }
+  | { do: 'release'; back: number }
+  | { do: 'extend'; back: number; leaseMs: number }
+  | { do: 'resize'; limit: number }
+  | { do: 'serve' }
+  | { do: 'clear' }
+  | { do: 'advance'; ms: number }
+
+const who = fc.nat(9)
+const back = fc.nat(5)
+const acquire = fc.record({
+  do: fc.constant('acquire' as const),
+  who,
+  limit: fc.constantFrom(3, 3, 3, 3, 4, 2),
+  waits: fc.constantFrom(true, true, false),
+})
+const extend = fc.record({
+  do: fc.constant('extend' as const),
+  back,
+  leaseMs: fc.constantFrom(500, 2000, LEASE_MS, 9000),
+})
+const advance = fc.record({
+  do: fc.constant('advance' as const),
+  ms: fc.constantFrom(1, 999, 1000, 1001, 2500, 5000, 11_000),
+})
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 16, arbitrary: acquire },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('abandon' as const), who }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('release' as const), back }) },
+  { weight: 4, arbitrary: extend },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('resize' as const), limit: fc.integer({ min: 1, max: 6 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('serve' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const) }) },
+  { weight: 6, arbitrary: advance },
+)
+
+/** One history: what the semaphore and the model have been told, and the tokens that they gave out. */
+class History {
+  readonly #prefix = `conformance:{semaphore:${randomUUID()}}`
+  readonly #model = new SemaphoreModel(START_US)
+  readonly #bindings = new Bindings()
+  #tokens: number[] = [1]
+
+  async play(steps: readonly Step[]): Promise<void> {
+    await this.#advance(0)
+    for (const each of steps) {
+      await this.#step(each)
+      await this.#inspect()
+    }
+    await this.#run('clear', {})
+  }
+
+  async #step(each: Step): Promise<void> {
+    if (each.do === 'advance') return this.#advance(each.ms)
+    if (each.do === 'acquire') return this.#acquire(each)
+    if (each.do === 'abandon') return this.#abandon(each.who)
+    if (each.do === 'extend') return this.#extend(each.back, each.leaseMs)
+    if (each.do === 'release') return this.#release(each.back)
+    return this.#manage(each)
+  }
+
+  async #manage(each: Extract<Step, { do: 'resize' | 'serve' | 'clear' }>): Promise<void> {
+    if (each.do === 'resize') {
+      await this.#same('resize', { limit: each.limit }, this.#model.resize(each.limit))
+    } else if (each.do === 'serve') {
+      await this.#same('serve', {}, this.#model.serve())
+    } else {
+      this.#model.clear()
+      await this.#run('clear', {})
+    }
+  }
+
+  async #advance(ms: number): Promise<void> {
+    this.#model.nowUs += ms * 1000
+    await setTestClock(driver, this.#prefix, this.#model.nowUs)
+  }
+
+  async #acquire({ who: at, limit, waits }: { who: number; limit: number; waits: boolean }): Promise<void> {
+    const { args, attempt } = attemptOf(at)
+    const expected = this.#model.acquire(attempt, limit, waits)
+    await this.#same('acquire', { ...args, limit, waits }, expected)
+    // Sent again, as after a lost answer.
+    const again = this.#model.acquire(attempt, limit, waits)
+    await this.#same('acquire', { ...args, limit, waits }, again)
+    if (expected[0] === 'granted' || expected[0] === 'queued') expect(again).toEqual(expected)
+  }
+
+  async #abandon(at: number): Promise<void> {
+    const { args, attempt } = attemptOf(at)
+    await this.#same('abandon', args, this.#model.abandon(attempt.id))
+  }
+
+  async #release(back: number): Promise<void> {
+    const token = this.#tokenAt(back)
+    await this.#same('release', { token: String(token) }, this.#model.release(token))
+  }
+
+  async #extend(back: number, leaseMs: number): Promise<void> {
+    const tokens = [...new Set([this.#tokenAt(back), this.#tokenAt(back + 1)])]
+    const leases = tokens.map((token) => ({ token: String(token), lease_ms: leaseMs }))
+    await this.#same('extend', { leases }, this.#model.extend(tokens, leaseMs))
+  }
+
+  async #inspect(): Promise<void> {
+    const expected = this.#model.inspect(UNKNOWN_LIMIT, HOLDER)
+    const answer = await this.#same('inspect', { limit: UNKNOWN_LIMIT }, expected)
+    const permits = answer[6] as unknown as [number][]
+    this.#tokens = [...new Set([...this.#tokens, ...permits.map(([token]) => Number(token))])]
+  }
+
+  /** The newest tokens first. */
+  #tokenAt(back: number): number {
+    return this.#tokens.at(-1 - (back % this.#tokens.length)) ?? 1
+  }
+
+  async #same(name: string, args: Arguments, expected: Answer): Promise<Value[]> {
+    const answer = await this.#run(name, args)
+    const told = `${name} ${JSON.stringify(args)} answered ${JSON.stringify(answer)}`
+    expect(this.#bindings.mismatch(expected, answer), told).toBe(null)
+    return answer
+  }
+
+  #run(name: string, args: Arguments): Promise<Value[]> {
+    const operation = `semaphore/${name}`
+    const counted = 'counted' in (vectors.defaults[operation] ?? {}) ? { counted: true } : {}
+    const all = argumentsOf(vectors, operation, { ...args, ...counted })
+    return runOperation(driver, contract, operation, `${this.#prefix}:`, all)
+  }
+}
+
+/** Ten who attempt, each always with the same weight; the last two belong to a process that is gone. */
+function attemptOf(at: number): { args: Arguments; attempt: Parameters<SemaphoreModel['acquire']>[0] } {
+  const dead = at >= 8
+  const attempt = {
+    id: `${dead ? 'gone' : `p${at % 2}`}.${at}`,
+    weight: 1 + (at % 4),
+    leaseMs: LEASE_MS,
+    dead,
+  }
+  const { id, weight } = attempt
+  const args = { id, weight, lease_ms: LEASE_MS, listens: dead, holder: HOLDER, claim_ms: CLAIM_MS }
+  return { args, attempt }
+}
+
+test('a semaphore answers every history as the model does', { timeout: 1_200_000 }, async () => {
+  const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
+  const property = fc.asyncProperty(history, (steps) => new History().play(steps))
+  const numRuns = LONG ? 10_000 : 100
+
+  await fc.assert(property, { numRuns, seed: SEED })
+  tell(`semaphore: ${numRuns} random histories answered as by the model, seed ${SEED}`)
+})
