@@ -6,17 +6,17 @@ import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
-import * as onceOperations from './generated/once.ts'
-import { Once, type OnceOptions } from './once/once.ts'
-import * as rateLimitOperations from './generated/rate-limit.ts'
-import type { Allowed, Denied } from './rate-limit/decision.ts'
-import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import * as lockOperations from './generated/lock.ts'
+import * as onceOperations from './generated/once.ts'
+import * as rateLimitOperations from './generated/rate-limit.ts'
 import * as semaphoreOperations from './generated/semaphore.ts'
 import { Election } from './lock/election.ts'
 import { Fenced, type FencedOptions } from './lock/fenced.ts'
-import { LockSet } from './lock/lock-set.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
+import { LockSet } from './lock/lock-set.ts'
+import { Once, type OnceOptions } from './once/once.ts'
+import type { Allowed, Denied } from './rate-limit/decision.ts'
+import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
@@ -56,22 +56,9 @@ export class Perilune implements AsyncDisposable {
     return new Once(this.#runtime, name, options)
   }
 
-  /** How much each subject may take; without `onOutage` a decision is always the store's own. */
-  rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
-  /** How much each subject may take, and what happens while the store cannot decide. */
-  rateLimit(name: string, options: RateLimitOptions): RateLimit
-  rateLimit(name: string, options: RateLimitOptions): RateLimit {
-    return new RateLimit(this.#runtime, name, options)
-  }
-
   /** At most one holder at a time, for a limited time. */
   lock(name: string, options: LockOptions = {}): Lock {
     return new Lock(this.#runtime, name, options)
-  }
-
-  /** Permits for a limited time, of which so many are out at once as the limit allows. */
-  semaphore(name: string, options: SemaphoreOptions): Semaphore {
-    return new Semaphore(this.#runtime, name, options)
   }
 
   /** Several locks at once, all or none. */
@@ -87,6 +74,19 @@ export class Perilune implements AsyncDisposable {
   /** A value that only the newest holder of a lock can write. */
   fenced<Value = unknown>(name: string, options: FencedOptions<Value> = {}): Fenced<Value> {
     return new Fenced(this.#runtime, name, options)
+  }
+
+  /** Permits for a limited time, of which so many are out at once as the limit allows. */
+  semaphore(name: string, options: SemaphoreOptions): Semaphore {
+    return new Semaphore(this.#runtime, name, options)
+  }
+
+  /** How much each subject may take; without `onOutage` a decision is always the store's own. */
+  rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
+  /** How much each subject may take, and what happens while the store cannot decide. */
+  rateLimit(name: string, options: RateLimitOptions): RateLimit
+  rateLimit(name: string, options: RateLimitOptions): RateLimit {
+    return new RateLimit(this.#runtime, name, options)
   }
 
   /** An ordered list of names, each with a small document. */
@@ -123,11 +123,11 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 function allScripts(): Script[] {
   const all = [
     feedOperations,
-    onceOperations,
     catalogOperations,
-    rateLimitOperations,
     lockOperations,
     semaphoreOperations,
+    rateLimitOperations,
+    onceOperations,
   ]
   return all.flatMap((operations) => Object.values(operations).map(({ script }) => script))
 }
@@ -155,6 +155,11 @@ export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 export type { Page, ReadOptions } from './feed/reading.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
+export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
+export { Fenced, type FencedOptions } from './lock/fenced.ts'
+export type { LockInspection } from './lock/inspection.ts'
+export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
+export { LockSet, type SetLease } from './lock/lock-set.ts'
 export {
   Attempt,
   type BeginOptions,
@@ -179,9 +184,9 @@ export type {
   SubjectInspection,
 } from './rate-limit/decision.ts'
 export {
-  rateLimitHeaders,
   type RateLimitHeaderOptions,
   type RateLimitHeaders,
+  rateLimitHeaders,
 } from './rate-limit/headers.ts'
 export type {
   Algorithm,
@@ -198,11 +203,6 @@ export {
   type RefundOptions,
   type TakeOptions,
 } from './rate-limit/rate-limit.ts'
-export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
-export { Fenced, type FencedOptions } from './lock/fenced.ts'
-export { LockSet, type SetLease } from './lock/lock-set.ts'
-export type { LockInspection } from './lock/inspection.ts'
-export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
 export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'
 export type { Duration } from './runtime/duration.ts'
 export {

@@ -31,12 +31,13 @@ class Perilune:
         self.namespace = namespace
         self.contract = contract or json.loads(_CONTRACT.read_text("utf-8"))
 
-    def unit(self, structure, name, beside=""):
+    def unit(self, structure, name, beside="", unit=""):
         """What shares one hash tag, such as one feed: perilune.unit("feed", "room:7").append(...).
 
-        `beside` names a unit in the same slot: "dead" for the dead letters of a feed.
+        `beside` names a unit in the same slot: "dead" for the dead letters of a feed. `unit` tells which
+        one, where a name has several: a subject of a rate limit, a partition of a feed.
         """
-        return Unit(self, structure, name, beside)
+        return Unit(self, structure, name, beside, unit)
 
     def preload(self):
         """Loads every script on every master."""
@@ -48,8 +49,8 @@ class Unit:
     """The operations of one structure are its methods: their arguments and answers have the names
     that the contract gives them. An argument that is left out is empty, 0 or False."""
 
-    def __init__(self, perilune, structure, name, beside=""):
-        self.prefix = unit_prefix(perilune.namespace, structure, name)
+    def __init__(self, perilune, structure, name, beside="", unit=""):
+        self.prefix = unit_prefix(perilune.namespace, structure, name, unit)
         self._perilune = perilune
         self._structure = structure
         self._beside = beside + "-" if beside else ""
@@ -72,12 +73,16 @@ class Unit:
         return decode_answer(operation["answers"], reply)
 
 
-def unit_prefix(namespace, structure, name):
-    """What every key of the unit begins with: shop:{feed:room%3A7}."""
+def unit_prefix(namespace, structure, name, unit=""):
+    """What every key of the unit begins with: shop:{feed:room%3A7}, or shop:{feed:room%3A7:12}."""
+    tag = _encode_name(name) + (f":{_encode_name(unit)}" if unit else "")
+    return f"{namespace}:{{{structure}:{tag}}}"
+
+
+def _encode_name(name):
     if not 1 <= len(name.encode("utf-8")) <= 512 or _CONTROL.search(name):
         raise ValueError("name must be 1 to 512 bytes of UTF-8 without control characters")
-    encoded = re.sub("[%{}:]", lambda match: f"%{ord(match.group()):02X}", name)
-    return f"{namespace}:{{{structure}:{encoded}}}"
+    return re.sub("[%{}:]", lambda match: f"%{ord(match.group()):02X}", name)
 
 
 def encode_arguments(declared, given):

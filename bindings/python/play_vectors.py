@@ -102,7 +102,7 @@ class Play:
     def step(self, step):
         unit = self.unit(step)
         if "advance_ms" in step:
-            self.set_clock(self.us + step["advance_ms"] * 1000)
+            self.set_clock(self.us + round(step["advance_ms"] * 1000))
         elif "script_flush" in step:
             self.client.script_flush()
         elif "keys_left" in step:
@@ -219,7 +219,7 @@ def play_all(client):
     """Yields what each vector and each name is about, and what differs or None."""
     contract = json.loads((ROOT / "lua/contract.json").read_text("utf-8"))
     tested = on_test_clock(contract, (VECTORS / "clock.lua").read_text("utf-8").rstrip("\n"))
-    for structure in ("feed", "catalog", "rate-limit", "once", "semaphore"):
+    for structure in ("feed", "catalog", "rate-limit", "once", "semaphore", "lock"):
         file = read_vectors(structure)
         for vector in file["vectors"]:
             yield f"{structure}: {vector['it']}", play(client, tested, file, vector)

@@ -1,5 +1,5 @@
 // An API that allows each key ten calls a second, a thousand a day and three at once. Run it with
-//   npx tsx examples/rate-limit/api.ts
+//   npx tsx examples/rate-limit/api.ts [port]
 // and then, in another terminal:
 //   curl -i -H 'X-API-Key: ada' http://127.0.0.1:8099/
 
@@ -30,7 +30,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return
   }
   try {
-    await work(100)
+    await work(300)
     response.end('done\n')
   } finally {
     if (!decision.outage) await calls.release(key, decision.token)
@@ -43,7 +43,7 @@ const server = createServer((request, response) => {
     response.writeHead(500).end()
   })
 })
-server.listen(Number(process.env['PORT'] ?? 8099), '127.0.0.1')
+server.listen(Number(process.argv[2] ?? 8099), '127.0.0.1')
 await once(server, 'listening')
 console.log('listening; leave with Ctrl-C')
 await once(process, 'SIGINT')

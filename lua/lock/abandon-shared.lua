@@ -34,6 +34,7 @@ local lock = open_lock(state)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
+local before = lock_text(lock)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -52,5 +53,7 @@ if lock.last_ticket > 0 and lock.mode ~= 'x' then
 elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
 end
-save_freed_lock(state, lock, now_ms)
+if lock_text(lock) ~= before then
+  save_freed_lock(state, lock, now_ms)
+end
 return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }

@@ -55,6 +55,9 @@ if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
 elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
+elseif left and lock.mode == 's' and first_ticket(queue).kind == 's' then
+  -- Nobody who wants it alone stands before these readers any more.
+  served = 'more'
 end
 if left or gave or served then
   save_freed_lock(state, lock, now_ms)

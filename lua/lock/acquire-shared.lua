@@ -1,11 +1,11 @@
 --[[
 Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in
 together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved.
-Safe to repeat, as `acquire`.
+Safe to repeat, as `acquire`. `more`: the lock is free and others are first; call `serve`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
-@returns held     retry_after_ms:integer
-@returns queued   position:integer recheck_ms:integer now_ms:integer
+@returns held     retry_after_ms:integer more:flag
+@returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
 @cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
 ]]
 local state = KEYS[1] -- string: the lock's state
@@ -72,6 +72,7 @@ if known then
   save_lock(state, lock, now_ms)
   return { 'granted', known, ends_at_ms, now_ms }
 end
+local more = served == 'more' and is_free(lock) and 1 or 0
 local recheck_ms = math.max(1, lock.expires_at_ms - now_ms)
 local place = 0
 if waits then
@@ -79,6 +80,6 @@ if waits then
 end
 save_lock(state, lock, now_ms)
 if waits then
-  return { 'queued', place, place == 0 and recheck_ms or 0, now_ms }
+  return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
 end
-return { 'held', recheck_ms }
+return { 'held', recheck_ms, more }

@@ -2,11 +2,12 @@
 Gives the lock to one holder, or puts the attempt in line.
 Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock
 is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed
-over to one who waited is granted for `claim_ms` at most; extending or releasing it confirms.
+over to one who waited is granted for `claim_ms` at most; extending or releasing it confirms. `more`: the lock
+is free and others are first; call `serve`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
-@returns held     retry_after_ms:integer
-@returns queued   position:integer recheck_ms:integer now_ms:integer
+@returns held     retry_after_ms:integer more:flag
+@returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
 @cost    O(log waiting), and at most 500 removals of waiters that are gone
 ]]
 local state = KEYS[1] -- string: the lock's state
@@ -79,9 +80,6 @@ local served
 if is_free(lock) and not mine then
   served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
-  if served == 'more' then
-    tell_process(first_ticket(queue), 'come ' .. first_ticket(queue).id, how)
-  end
 end
 if mine then
   grant(lock, id, holder, lease_ms, now_us)
@@ -93,6 +91,7 @@ if mine then
   end
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
+local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
@@ -103,9 +102,9 @@ if waits then
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)
   end
-  return { 'queued', place, (place == 0 or barging) and recheck_ms or 0, now_ms }
+  return { 'queued', place, (place == 0 or barging) and recheck_ms or 0, more, now_ms }
 end
 if served then
   save_lock(state, lock, now_ms)
 end
-return { 'held', recheck_ms }
+return { 'held', recheck_ms, more }

@@ -5,7 +5,7 @@ Makes leases last longer, of one lock or of several in one slot. A lease that ha
 @returns extended  now_ms:integer leases:[expires_at_ms:integer]
 @cost    O(leases)
 ]]
-local states, states_at = KEYS, 1 -- repeated string: states of the locks
+local state, state_at = KEYS, 1 -- repeated string: the state of each lock
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
 
 -- @include shared/clock
@@ -14,8 +14,8 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 
 local now_ms = math.floor(clock_us() / 1000)
 local locks = {}
-for at = states_at, #states, 1 do
-  locks[at] = open_lock(states[at])
+for at = state_at, #state, 1 do
+  locks[at] = open_lock(state[at])
   if locks[at].layout ~= LOCK_LAYOUT then
     return redis.error_reply('LAYOUT ' .. locks[at].layout)
   end
@@ -28,7 +28,7 @@ for at = leases_at, #leases, 2 do
   if lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
     lock.expires_at_ms = now_ms + leases[at + 1]
     ends[place] = lock.expires_at_ms
-    save_freed_lock(states[place], lock, now_ms)
+    save_freed_lock(state[place], lock, now_ms)
   end
 end
 return { 'extended', now_ms, ends }

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '5055cd05f0d3313d2cdf5da745050155f7007a76',
+    sha1: 'f997b8c48b5511295a30054d850b112b583d6839',
     reads: false,
     bytes: false,
     source: `--[[
@@ -317,6 +317,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
@@ -352,8 +365,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      call_first(queue, lock.expires_at_ms - now_ms, how)
-      return 'served'
+      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -361,10 +376,9 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'served'
     end
@@ -376,6 +390,7 @@ local lock = open_lock(state)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
+local before = lock_text(lock)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -394,7 +409,9 @@ if lock.last_ticket > 0 and lock.mode ~= 'x' then
 elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
 end
-save_freed_lock(state, lock, now_ms)
+if lock_text(lock) ~= before then
+  save_freed_lock(state, lock, now_ms)
+end
 return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
 `,
   },
@@ -411,8 +428,8 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [199, 'lua/shared/lock/grant.lua', 1],
     [207, 'lua/shared/lock/readers.lua', 1],
     [256, 'lua/shared/lock/hand-over.lua', 1],
-    [278, 'lua/shared/lock/serve-shared.lua', 1],
-    [332, 'lua/lock/abandon-shared.lua', 32],
+    [291, 'lua/shared/lock/serve-shared.lua', 1],
+    [346, 'lua/lock/abandon-shared.lua', 32],
   ],
   encode(args) {
     return [
@@ -473,7 +490,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '6520f172a1ba1f01d01323e39d6286349e126400',
+    sha1: '8eb7d49c3c0c312968b8f99713fdca2efed6b740',
     reads: false,
     bytes: false,
     source: `--[[
@@ -703,6 +720,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
@@ -720,10 +750,9 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'told'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'granted'
     end
@@ -758,6 +787,9 @@ if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
 elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
+elseif left and lock.mode == 's' and first_ticket(queue).kind == 's' then
+  -- Nobody who wants it alone stands before these readers any more.
+  served = 'more'
 end
 if left or gave or served then
   save_freed_lock(state, lock, now_ms)
@@ -777,8 +809,8 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [164, 'lua/shared/lock/save.lua', 1],
     [198, 'lua/shared/lock/grant.lua', 1],
     [206, 'lua/shared/lock/hand-over.lua', 1],
-    [228, 'lua/shared/lock/serve.lua', 1],
-    [255, 'lua/lock/abandon.lua', 30],
+    [241, 'lua/shared/lock/serve.lua', 1],
+    [267, 'lua/lock/abandon.lua', 30],
   ],
   encode(args) {
     return [
@@ -1044,29 +1076,29 @@ export interface AcquireSharedArguments {
 
 export type AcquireSharedAnswer =
   | { readonly status: 'granted'; readonly token: number; readonly expiresAtMs: number; readonly nowMs: number }
-  | { readonly status: 'held'; readonly retryAfterMs: number }
-  | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly nowMs: number }
+  | { readonly status: 'held'; readonly retryAfterMs: number; readonly more: boolean }
+  | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 
 /**
- * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`.
+ * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: the lock is free and others are first; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '1052ea8b7fdf2d815be6c5af109e9501bba17485',
+    sha1: 'c25b93e509487995206140d639e4818a6194e86f',
     reads: false,
     bytes: false,
     source: `--[[
 Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in
 together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved.
-Safe to repeat, as \`acquire\`.
+Safe to repeat, as \`acquire\`. \`more\`: the lock is free and others are first; call \`serve\`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
-@returns held     retry_after_ms:integer
-@returns queued   position:integer recheck_ms:integer now_ms:integer
+@returns held     retry_after_ms:integer more:flag
+@returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
 @cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
 ]]
 local state = KEYS[1] -- string: the lock's state
@@ -1340,6 +1372,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
@@ -1375,8 +1420,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      call_first(queue, lock.expires_at_ms - now_ms, how)
-      return 'served'
+      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -1384,10 +1431,9 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'served'
     end
@@ -1433,6 +1479,7 @@ if known then
   save_lock(state, lock, now_ms)
   return { 'granted', known, ends_at_ms, now_ms }
 end
+local more = served == 'more' and is_free(lock) and 1 or 0
 local recheck_ms = math.max(1, lock.expires_at_ms - now_ms)
 local place = 0
 if waits then
@@ -1440,9 +1487,9 @@ if waits then
 end
 save_lock(state, lock, now_ms)
 if waits then
-  return { 'queued', place, place == 0 and recheck_ms or 0, now_ms }
+  return { 'queued', place, place == 0 and recheck_ms or 0, more, now_ms }
 end
-return { 'held', recheck_ms }
+return { 'held', recheck_ms, more }
 `,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
@@ -1458,8 +1505,8 @@ return { 'held', recheck_ms }
     [203, 'lua/shared/lock/grant.lua', 1],
     [211, 'lua/shared/lock/readers.lua', 1],
     [260, 'lua/shared/lock/hand-over.lua', 1],
-    [282, 'lua/shared/lock/serve-shared.lua', 1],
-    [336, 'lua/lock/acquire-shared.lua', 36],
+    [295, 'lua/shared/lock/serve-shared.lua', 1],
+    [350, 'lua/lock/acquire-shared.lua', 36],
   ],
   encode(args) {
     return [
@@ -1488,13 +1535,15 @@ return { 'held', recheck_ms }
         return {
           status: 'held',
           retryAfterMs: asInteger(parts[1]),
+          more: asFlag(parts[2]),
         }
       case 'queued':
         return {
           status: 'queued',
           position: asInteger(parts[1]),
           recheckMs: asInteger(parts[2]),
-          nowMs: asInteger(parts[3]),
+          more: asFlag(parts[3]),
+          nowMs: asInteger(parts[4]),
         }
       default:
         return unexpected('one of the answers granted, held, queued', parts[0])
@@ -1527,30 +1576,31 @@ export interface AcquireArguments {
 
 export type AcquireAnswer =
   | { readonly status: 'granted'; readonly token: number; readonly expiresAtMs: number; readonly nowMs: number }
-  | { readonly status: 'held'; readonly retryAfterMs: number }
-  | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly nowMs: number }
+  | { readonly status: 'held'; readonly retryAfterMs: number; readonly more: boolean }
+  | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 
 /**
- * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited is granted for `claim_ms` at most; extending or releasing it confirms.
+ * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited is granted for `claim_ms` at most; extending or releasing it confirms. `more`: the lock is free and others are first; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '3bd25d648d674eaaa63da08ab028ea65ca7ffed3',
+    sha1: 'fa56de583b25e9ca36f3bd8f4fdd0eb7f8751988',
     reads: false,
     bytes: false,
     source: `--[[
 Gives the lock to one holder, or puts the attempt in line.
 Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock
 is free and others wait, the first of them gets it, unless the attempt is \`barging\`. A lock that was handed
-over to one who waited is granted for \`claim_ms\` at most; extending or releasing it confirms.
+over to one who waited is granted for \`claim_ms\` at most; extending or releasing it confirms. \`more\`: the lock
+is free and others are first; call \`serve\`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
-@returns held     retry_after_ms:integer
-@returns queued   position:integer recheck_ms:integer now_ms:integer
+@returns held     retry_after_ms:integer more:flag
+@returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
 @cost    O(log waiting), and at most 500 removals of waiters that are gone
 ]]
 local state = KEYS[1] -- string: the lock's state
@@ -1807,6 +1857,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
@@ -1824,10 +1887,9 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'told'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'granted'
     end
@@ -1867,9 +1929,6 @@ local served
 if is_free(lock) and not mine then
   served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
-  if served == 'more' then
-    tell_process(first_ticket(queue), 'come ' .. first_ticket(queue).id, how)
-  end
 end
 if mine then
   grant(lock, id, holder, lease_ms, now_us)
@@ -1881,6 +1940,7 @@ if mine then
   end
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
+local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
@@ -1891,30 +1951,30 @@ if waits then
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)
   end
-  return { 'queued', place, (place == 0 or barging) and recheck_ms or 0, now_ms }
+  return { 'queued', place, (place == 0 or barging) and recheck_ms or 0, more, now_ms }
 end
 if served then
   save_lock(state, lock, now_ms)
 end
-return { 'held', recheck_ms }
+return { 'held', recheck_ms, more }
 `,
   },
   parts: ['state', 'queue'],
   lines: [
     [1, 'lua/lock/acquire.lua', 1],
-    [25, 'lua/shared/clock.lua', 1],
-    [31, 'lua/shared/next-token.lua', 1],
-    [36, 'lua/shared/lock/quick.lua', 1],
-    [56, 'lua/lock/acquire.lua', 28],
-    [69, 'lua/shared/tickets.lua', 1],
-    [101, 'lua/shared/tell.lua', 1],
-    [125, 'lua/shared/line.lua', 1],
-    [161, 'lua/shared/lock/state.lua', 1],
-    [202, 'lua/shared/lock/save.lua', 1],
-    [236, 'lua/shared/lock/grant.lua', 1],
-    [244, 'lua/shared/lock/hand-over.lua', 1],
-    [266, 'lua/shared/lock/serve.lua', 1],
-    [293, 'lua/lock/acquire.lua', 49],
+    [26, 'lua/shared/clock.lua', 1],
+    [32, 'lua/shared/next-token.lua', 1],
+    [37, 'lua/shared/lock/quick.lua', 1],
+    [57, 'lua/lock/acquire.lua', 29],
+    [70, 'lua/shared/tickets.lua', 1],
+    [102, 'lua/shared/tell.lua', 1],
+    [126, 'lua/shared/line.lua', 1],
+    [162, 'lua/shared/lock/state.lua', 1],
+    [203, 'lua/shared/lock/save.lua', 1],
+    [237, 'lua/shared/lock/grant.lua', 1],
+    [245, 'lua/shared/lock/hand-over.lua', 1],
+    [280, 'lua/shared/lock/serve.lua', 1],
+    [306, 'lua/lock/acquire.lua', 50],
   ],
   encode(args) {
     return [
@@ -1944,13 +2004,15 @@ return { 'held', recheck_ms }
         return {
           status: 'held',
           retryAfterMs: asInteger(parts[1]),
+          more: asFlag(parts[2]),
         }
       case 'queued':
         return {
           status: 'queued',
           position: asInteger(parts[1]),
           recheckMs: asInteger(parts[2]),
-          nowMs: asInteger(parts[3]),
+          more: asFlag(parts[3]),
+          nowMs: asInteger(parts[4]),
         }
       default:
         return unexpected('one of the answers granted, held, queued', parts[0])
@@ -2295,7 +2357,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: '021f866e5b90e48235b8f7acf9e521403d7a9eca',
+    sha1: 'a61992b1b35555c9ab7bb1f8ede7dce33a627733',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2305,7 +2367,7 @@ Makes leases last longer, of one lock or of several in one slot. A lease that ha
 @returns extended  now_ms:integer leases:[expires_at_ms:integer]
 @cost    O(leases)
 ]]
-local states, states_at = KEYS, 1 -- repeated string: states of the locks
+local state, state_at = KEYS, 1 -- repeated string: the state of each lock
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
 
 -- The only reader of the server's time: microseconds since 1970.
@@ -2392,8 +2454,8 @@ end
 
 local now_ms = math.floor(clock_us() / 1000)
 local locks = {}
-for at = states_at, #states, 1 do
-  locks[at] = open_lock(states[at])
+for at = state_at, #state, 1 do
+  locks[at] = open_lock(state[at])
   if locks[at].layout ~= LOCK_LAYOUT then
     return redis.error_reply('LAYOUT ' .. locks[at].layout)
   end
@@ -2406,7 +2468,7 @@ for at = leases_at, #leases, 2 do
   if lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
     lock.expires_at_ms = now_ms + leases[at + 1]
     ends[place] = lock.expires_at_ms
-    save_freed_lock(states[place], lock, now_ms)
+    save_freed_lock(state[place], lock, now_ms)
   end
 end
 return { 'extended', now_ms, ends }
@@ -2840,7 +2902,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '1bd1d93eaed01a1399b6c028cb411c0612a05338',
+    sha1: 'a43ff076c60a7fe15c10729dba19308fe66dc779',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3118,6 +3180,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
@@ -3153,8 +3228,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      call_first(queue, lock.expires_at_ms - now_ms, how)
-      return 'served'
+      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -3162,10 +3239,9 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'served'
     end
@@ -3210,8 +3286,8 @@ return { 'released', served == 'more' and 1 or 0 }
     [197, 'lua/shared/lock/grant.lua', 1],
     [205, 'lua/shared/lock/readers.lua', 1],
     [254, 'lua/shared/lock/hand-over.lua', 1],
-    [276, 'lua/shared/lock/serve-shared.lua', 1],
-    [330, 'lua/lock/release-shared.lua', 30],
+    [289, 'lua/shared/lock/serve-shared.lua', 1],
+    [344, 'lua/lock/release-shared.lua', 30],
   ],
   encode(args) {
     return [
@@ -3264,7 +3340,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '1e1c4df578fff25133a37678e521a58d3d28b708',
+    sha1: '284b7281cb227d01096c6a11213d33301caabcaa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3525,6 +3601,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
@@ -3542,10 +3631,9 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'told'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'granted'
     end
@@ -3593,8 +3681,8 @@ return { 'released', served == 'more' and 1 or 0 }
     [195, 'lua/shared/lock/save.lua', 1],
     [229, 'lua/shared/lock/grant.lua', 1],
     [237, 'lua/shared/lock/hand-over.lua', 1],
-    [259, 'lua/shared/lock/serve.lua', 1],
-    [286, 'lua/lock/release.lua', 42],
+    [272, 'lua/shared/lock/serve.lua', 1],
+    [298, 'lua/lock/release.lua', 42],
   ],
   encode(args) {
     return [
@@ -3644,7 +3732,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '1207577578d75f7fef6aa5f22392f68c49624de5',
+    sha1: 'b36e67ad9d1fc8ca88cc020dd873036063db43f5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3919,6 +4007,19 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
@@ -3954,8 +4055,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      call_first(queue, lock.expires_at_ms - now_ms, how)
-      return 'served'
+      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -3963,10 +4066,9 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'served'
     end
@@ -4004,8 +4106,8 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [194, 'lua/shared/lock/grant.lua', 1],
     [202, 'lua/shared/lock/readers.lua', 1],
     [251, 'lua/shared/lock/hand-over.lua', 1],
-    [273, 'lua/shared/lock/serve-shared.lua', 1],
-    [327, 'lua/lock/serve.lua', 27],
+    [286, 'lua/shared/lock/serve-shared.lua', 1],
+    [341, 'lua/lock/serve.lua', 27],
   ],
   encode(args) {
     return [

@@ -45,7 +45,7 @@ export class ExclusiveSide implements LockSide {
     const { waits, listens } = how
     const { channel, sharded, counted } = toldOn(this.#unit)
     const claimMs = CLAIM_MS
-    return this.#unit.run(acquire, {
+    const asking = this.#unit.run(acquire, {
       id,
       holder,
       leaseMs,
@@ -57,6 +57,7 @@ export class ExclusiveSide implements LockSide {
       sharded,
       counted,
     })
+    return served(this.#unit, asking)
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
@@ -91,7 +92,7 @@ export class SharedSide implements LockSide {
   attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
     const { holder, leaseMs } = this.#terms
     const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
-    return this.#unit.run(acquireShared, args)
+    return served(this.#unit, this.#unit.run(acquireShared, args))
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
@@ -108,6 +109,13 @@ export class SharedSide implements LockSide {
     if (answer.more) await serveAll(this.#unit)
     return true
   }
+}
+
+/** As the answer; where it says that others are first, they are served before. */
+async function served<Answer extends Standing>(unit: Unit, asked: Promise<Answer>): Promise<Answer> {
+  const answer = await asked
+  if ('more' in answer && answer.more) await serveAll(unit)
+  return answer
 }
 
 /** Hands a free lock on, in bounded steps. */

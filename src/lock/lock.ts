@@ -203,5 +203,5 @@ function toTerms({ lease = '30s', order = 'fair', holder }: LockOptions): Acquir
 }
 
 function checkToken(token: unknown): number {
-  return checkInteger('token', token, 0, Number.MAX_SAFE_INTEGER)
+  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }

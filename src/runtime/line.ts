@@ -53,6 +53,8 @@ export interface LineTerms {
 // With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
 const RECHECK_MS = 15_000
 const RECHECK_UNHEARD_MS = 250
+// Whoever cannot listen by then does without: what is free should not wait for that.
+const OPENING_MS = 1000
 // The server counts whole milliseconds, so a lease may end up to one earlier than its length says.
 const ROUNDING_MS = 1
 
@@ -77,15 +79,34 @@ async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promis
 
 async function tryOnce(attempts: Attempts, id: string): Promise<Grant | null> {
   const askedAt = performance.now()
-  const standing = await attempts.attempt(id, { waits: false, listens: false })
-  return standing.status === 'granted' ? toGrant(standing, askedAt) : null
+  const asking = attempts.attempt(id, { waits: false, listens: false })
+  try {
+    const standing = await asking
+    if (standing.status !== 'granted') return null
+    const grant = toGrant(standing, askedAt)
+    if (grant.endsAt > performance.now()) return grant
+  } catch (error) {
+    abandon(attempts, id, { asking, listens: false })
+    throw error
+  }
+  abandon(attempts, id, { asking, listens: false })
+  return null
+}
+
+/**
+ * Not awaited: the caller has its answer. After what was asked last, lest that be carried out later. What
+ * cannot be told ends with the lease.
+ */
+function abandon(attempts: Attempts, id: string, last: { asking: Promise<unknown>; listens: boolean }): void {
+  const tell = (): Promise<unknown> => attempts.abandon(id, { listens: last.listens })
+  last.asking.then(tell, tell).catch(() => undefined)
 }
 
 /** Null when the process cannot listen. */
 async function openPost(terms: LineTerms, id: string): Promise<Post | null> {
   const opening = terms.channel().then((channel) => terms.mailbox.expect(channel, id))
   try {
-    return await within(opening, terms.waitMs, terms.signal)
+    return await within(opening, Math.min(terms.waitMs, OPENING_MS), terms.signal)
   } catch {
     // Came too late: nobody will use it.
     opening.then((post) => post.close()).catch(() => undefined)
@@ -102,6 +123,7 @@ class Waiter {
   readonly #signal: AbortSignal | undefined
   /** The last answer, by both clocks: what letters say is counted from there. */
   #asked = { at: 0, nowMs: 0 }
+  #asking: Promise<unknown> = Promise.resolve()
 
   constructor(
     attempts: Attempts,
@@ -135,6 +157,7 @@ class Waiter {
         const grant = toGrant(standing, this.#asked.at)
         // Spent on the way: by now the server thinks so too, or will at the next attempt.
         if (grant.endsAt > performance.now()) return grant
+        if (performance.now() >= this.#endsAt) return null
         continue
       }
       const recheckMs = standing.status === 'queued' ? standing.recheckMs : standing.retryAfterMs
@@ -147,6 +170,7 @@ class Waiter {
     this.#signal?.throwIfAborted()
     const at = performance.now()
     const asking = this.#attempts.attempt(this.#id, { waits: true, listens: this.#post !== null })
+    this.#asking = asking
     const standing = await unlessAborted(asking, this.#signal)
     if ('nowMs' in standing) this.#asked = { at, nowMs: standing.nowMs }
     return standing
@@ -191,9 +215,8 @@ class Waiter {
     return { token, expiresAtMs, endsAt }
   }
 
-  /** Not awaited: the caller has its answer. What cannot be told ends with the short lease of a grant. */
   #abandon(): void {
-    this.#attempts.abandon(this.#id, { listens: this.#post !== null }).catch(() => undefined)
+    abandon(this.#attempts, this.#id, { asking: this.#asking, listens: this.#post !== null })
   }
 }
 

@@ -43,8 +43,9 @@ export class Mailbox {
     return post
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#boxes.values()].map((box) => box.close()))
+  /** Whoever waits looks again. The subscriptions end with the driver, which may be waiting in vain for one. */
+  close(): void {
+    for (const box of this.#boxes.values()) box.close()
   }
 
   #box(beginning: string): Box {
@@ -147,10 +148,10 @@ class Box {
     this.#linger.unref()
   }
 
-  async close(): Promise<void> {
+  close(): void {
     if (this.#linger !== null) clearTimeout(this.#linger)
+    this.#forget()
     this.#interruptAll()
-    await this.#unsubscribe()
   }
 
   #sort(message: string): void {

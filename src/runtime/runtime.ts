@@ -64,7 +64,8 @@ export class Runtime {
   async close(): Promise<void> {
     this.runner.close()
     this.keeper.close()
-    await Promise.all([this.wakes.close(), this.mailbox.close()])
+    this.mailbox.close()
+    await this.wakes.close()
     await this.runner.driver.close()
   }
 }

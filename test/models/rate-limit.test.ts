@@ -63,7 +63,7 @@ class History {
   }
 
   async #advance(ms: number): Promise<void> {
-    this.#model.nowUs += ms * 1000
+    this.#model.nowUs += Math.round(ms * 1000)
     await setTestClock(driver, this.#prefix, this.#model.nowUs)
   }
 

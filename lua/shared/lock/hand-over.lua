@@ -20,3 +20,16 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, claim_ms, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  if not call_first(queue, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end

@@ -33,8 +33,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      call_first(queue, lock.expires_at_ms - now_ms, how)
-      return 'served'
+      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -42,10 +44,9 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'served'
     end

@@ -15,10 +15,9 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if tell_process(ticket, 'come ' .. ticket.id, how) then
+      if call_up(lock, queue, ticket, claim_ms, how) then
         return 'told'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
       return 'granted'
     end

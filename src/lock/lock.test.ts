@@ -1,0 +1,238 @@
+import { InvalidArgumentError, LeaseLostError, WaitTimeoutError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { setup } from '../../test/lock-fixture.ts'
+import { until } from '../../test/servers/ask.ts'
+
+const forever = { wait: '20s' } as const
+
+test('a lock is held by one at a time, under rising tokens', async () => {
+  const { lock } = await setup()
+
+  const first = await lock.acquire()
+  expect(await lock.tryAcquire()).toBeNull()
+  await first.release()
+  const second = await lock.acquire()
+
+  expect(second.token).toBeGreaterThan(first.token)
+  await second.release()
+  expect(await lock.inspect()).toMatchObject({ mode: 'free', token: second.token, holders: [], waiting: 0 })
+})
+
+test('whoever does not wait is told at once', async () => {
+  const { lock, calls } = await setup()
+  await using _ = await lock.acquire()
+  calls.length = 0
+
+  await expect(lock.acquire()).rejects.toThrow(WaitTimeoutError)
+
+  expect(calls).toEqual(['lock/acquire'])
+})
+
+test('those who wait get the lock in the order in which they came, with two calls each', async () => {
+  const { lock, calls } = await setup({ clock: 'real' })
+  const held = await lock.acquire()
+  const order: number[] = []
+  const waiters: Promise<void>[] = []
+  for (let n = 0; n < 20; n++) {
+    waiters.push(lock.run(() => void order.push(n), forever))
+    await until(`${n + 1} stand in line`, async () => (await lock.inspect()).waiting === n + 1)
+  }
+  const acquired = calls.filter((name) => name === 'lock/acquire').length
+  calls.length = 0
+
+  await held.release()
+  await Promise.all(waiters)
+
+  expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n))
+  expect(acquired).toBe(21)
+  expect(calls).toEqual(Array.from({ length: 21 }, () => 'lock/release'))
+})
+
+test('a waiter that is aborted leaves the line, and the next one goes on', async () => {
+  const { lock } = await setup({ clock: 'real' })
+  const held = await lock.acquire()
+  const leaving = new AbortController()
+  const first = lock.acquire({ ...forever, signal: leaving.signal })
+  await until('one stands in line', async () => (await lock.inspect()).waiting === 1)
+  const second = lock.acquire(forever)
+  await until('two stand in line', async () => (await lock.inspect()).waiting === 2)
+
+  leaving.abort(new Error('not any more'))
+  await expect(first).rejects.toThrow('not any more')
+  await held.release()
+
+  await (await second).release()
+  expect(await lock.inspect()).toMatchObject({ mode: 'free', waiting: 0 })
+})
+
+test('a waiter whose time is over leaves the line', async () => {
+  const { lock } = await setup()
+  await using _ = await lock.acquire()
+
+  await expect(lock.acquire({ wait: '30ms' })).rejects.toThrow(WaitTimeoutError)
+
+  await until('the line is empty', async () => (await lock.inspect()).waiting === 0)
+})
+
+test('an attempt that reaches the server after it was aborted leaves nothing behind', async () => {
+  const { lock, holdBack, calls } = await setup()
+  const letGo = holdBack('lock/acquire')
+  const leaving = new AbortController()
+  const waiting = lock.acquire({ ...forever, signal: leaving.signal })
+  await until('it was sent', async () => calls.includes('lock/acquire'))
+
+  leaving.abort(new Error('not any more'))
+  await expect(waiting).rejects.toThrow('not any more')
+  letGo()
+
+  await until('it was abandoned', async () => calls.includes('lock/abandon'))
+  expect(await lock.inspect()).toMatchObject({ mode: 'free', waiting: 0 })
+})
+
+describe('a lock that may be barged', () => {
+  test('goes to whoever comes first, and those who wait get it in the end', async () => {
+    const { lock } = await setup({ clock: 'real', order: 'barging' })
+    let inside = 0
+    let most = 0
+    const work = async (): Promise<void> => {
+      most = Math.max(most, ++inside)
+      await new Promise((resolve) => setImmediate(resolve))
+      inside--
+    }
+
+    await Promise.all(Array.from({ length: 50 }, () => lock.run(work, forever)))
+
+    expect(most).toBe(1)
+    expect(await lock.inspect()).toMatchObject({ mode: 'free', waiting: 0 })
+  })
+})
+
+describe('readers', () => {
+  test('hold a lock together, and nobody alone meanwhile', async () => {
+    const { lock } = await setup()
+
+    const first = await lock.shared.acquire()
+    const second = await lock.shared.acquire()
+    expect(await lock.tryAcquire()).toBeNull()
+    expect(await lock.inspect()).toMatchObject({ mode: 'shared', holders: [{}, {}] })
+    await first.release()
+    expect(await lock.tryAcquire()).toBeNull()
+    await second.release()
+
+    await (await lock.acquire()).release()
+  })
+
+  test('stand behind one who waits to have it alone, and go in together after it', async () => {
+    const { lock } = await setup({ clock: 'real' })
+    const events: string[] = []
+    const reading = await lock.shared.acquire()
+    const writer = lock.run(() => void events.push('writer'), forever)
+    await until('the writer waits', async () => (await lock.inspect()).waiting === 1)
+    let inside = 0
+    let most = 0
+    const read = async (): Promise<void> => {
+      events.push('reader')
+      most = Math.max(most, ++inside)
+      await until('all readers are in', async () => most === 3)
+      inside--
+    }
+    const readers = [1, 2, 3].map(() => lock.shared.run(read, forever))
+    await until('the readers wait', async () => (await lock.inspect()).waiting === 4)
+
+    await reading.release()
+    await Promise.all([writer, ...readers])
+
+    expect(events).toEqual(['writer', 'reader', 'reader', 'reader'])
+  })
+
+  test('go in when the one who waits to have it alone gives up', async () => {
+    const { lock } = await setup({ clock: 'real' })
+    await using _ = await lock.shared.acquire()
+    const leaving = new AbortController()
+    const writer = lock.acquire({ ...forever, signal: leaving.signal })
+    await until('the writer waits', async () => (await lock.inspect()).waiting === 1)
+    const reader = lock.shared.acquire(forever)
+    await until('the reader waits', async () => (await lock.inspect()).waiting === 2)
+
+    leaving.abort()
+    await expect(writer).rejects.toThrow()
+
+    await (await reader).release()
+  })
+
+  test('keep their leases while they are held', async () => {
+    const { lock } = await setup({ clock: 'real', lease: '60ms' })
+    const reading = await lock.shared.acquire()
+    const { expiresAtMs } = reading
+
+    await until('it was extended', async () => reading.expiresAtMs > expiresAtMs)
+
+    reading.assertHeld()
+    await reading.release()
+  })
+})
+
+describe('a token', () => {
+  test('gives back and extends a lease that another process acquired', async () => {
+    const { lock, name } = await setup()
+    const other = await setup({ name })
+    const { token, expiresAtMs } = await lock.acquire()
+
+    expect(await other.lock.extend(token, '1h')).toEqual({ expiresAtMs: expiresAtMs - 30_000 + 3_600_000 })
+    await other.lock.release(token)
+
+    expect((await lock.inspect()).mode).toBe('free')
+  })
+
+  test('of a lease that has ended is refused', async () => {
+    const { lock, clock } = await setup({ lease: '1s' })
+    const { token } = await lock.acquire()
+    await clock.advance(1000)
+
+    await expect(lock.extend(token, '1h')).rejects.toThrow(LeaseLostError)
+    await expect(lock.release(token)).rejects.toThrow(LeaseLostError)
+    expect((await lock.inspect()).mode).toBe('free')
+  })
+})
+
+test('code that may be called by a holder takes part in its lease', async () => {
+  const { lock, redis } = await setup()
+  const outer = await lock.acquire()
+
+  const inner = await lock.run(async (lease) => lease.token, { held: outer })
+  expect(inner).toBe(outer.token)
+  outer.assertHeld()
+  await expect(redis.lock('another').acquire({ held: outer })).rejects.toThrow(InvalidArgumentError)
+
+  await outer.release()
+  await expect(lock.acquire({ held: outer })).rejects.toThrow(LeaseLostError)
+})
+
+test('a lock that is cleared is lost to its holder, and those who wait go on', async () => {
+  const { lock } = await setup({ clock: 'real' })
+  const held = await lock.acquire()
+  const waiting = lock.acquire(forever)
+  await until('one waits', async () => (await lock.inspect()).waiting === 1)
+
+  expect(await lock.clear()).toBe(true)
+
+  const next = await waiting
+  expect(next.token).toBeGreaterThan(held.token)
+  await expect(held.extend()).rejects.toThrow(LeaseLostError)
+  expect(held.signal.aborted).toBe(true)
+  await next.release()
+})
+
+test.each([
+  ['a name with a line break', () => setup({ name: 'a\nb', clock: 'real' }), 'name'],
+  ['a lease without a unit', () => setup({ lease: '30' as '30s' }), 'lease'],
+  ['a lease that is too short', () => setup({ lease: '9ms' }), 'lease'],
+  ['an order that does not exist', () => setup({ order: 'lucky' as 'fair' }), 'order'],
+  ['a token of nobody', async () => (await setup()).lock.release(0), 'token'],
+  ['a token in pieces', async () => (await setup()).lock.extend(1.5, '1s'), 'token'],
+] as const)('%s is refused by name', async (_what, act, argument) => {
+  const error = await act().catch((reason: unknown) => reason)
+
+  expect(error).toBeInstanceOf(InvalidArgumentError)
+  expect(error).toMatchObject({ argument })
+})

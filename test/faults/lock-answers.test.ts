@@ -1,0 +1,118 @@
+// Answers of the lock that are lost, or come when they are worth nothing any more.
+
+import { AmbiguousError, LeaseLostError, WaitTimeoutError } from 'perilune'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { type Setup, setup } from '../lock-fixture.ts'
+import { until } from '../servers/ask.ts'
+import { type Proxy, startProxy } from '../servers/proxy.ts'
+
+/** A lock behind a proxy of its own, and the same lock seen without it. */
+async function behindProxy(
+  options: Parameters<typeof setup>[0] = {},
+): Promise<Setup & { proxy: Proxy; direct: Setup['lock'] }> {
+  const proxy = await startProxy(inject('redisPort'))
+  onTestFinished(() => proxy.stop())
+  const far = await setup({ clock: 'real', ...options, port: proxy.port })
+  const near = await setup({ clock: 'real', name: far.name })
+  await far.redis.preload()
+  await far.lock.inspect()
+  return { ...far, proxy, direct: near.lock }
+}
+
+const isFree = (lock: Setup['lock']) => async (): Promise<boolean> => {
+  const { mode, waiting } = await lock.inspect()
+  return mode === 'free' && waiting === 0
+}
+
+// node-redlock#296
+test('acquire never gives a lease that has ended on the way', async () => {
+  const { lock, proxy } = await behindProxy({ lease: '40ms' })
+  proxy.delay(40)
+
+  expect(await lock.tryAcquire()).toBeNull()
+})
+
+// node-redlock#309
+test('a grant that comes too late is given back at once', async () => {
+  const { lock, proxy, direct } = await behindProxy({ lease: '40ms', maxHold: '1s' })
+  const { lock: patient } = await setup({ clock: 'real', name: direct.name })
+  proxy.delay(40)
+  await lock.tryAcquire()
+  proxy.delay(0)
+
+  await (await patient.acquire({ wait: '20s' })).release()
+})
+
+test('waiting ends in time though every grant comes too late', async () => {
+  const { lock, proxy, direct } = await behindProxy({ lease: '40ms' })
+  proxy.delay(40)
+
+  await expect(lock.acquire({ wait: '300ms' })).rejects.toThrow(WaitTimeoutError)
+
+  proxy.delay(0)
+  await until('nothing is left of it', isFree(direct))
+})
+
+// node-redlock PR 369, sesamecare/redlock#6
+test('an acquire whose answer is lost does not stand in its own way', async () => {
+  const { lock, proxy, direct } = await behindProxy()
+  for (let n = 0; n < 20; n++) {
+    proxy.cutReplies(1, /evalsha/i)
+    const lease = await lock.acquire({ wait: n % 2 === 0 ? '0ms' : '5s' })
+    expect(proxy.pendingFaults).toBe(0)
+    await lease.release()
+  }
+  expect(await isFree(direct)()).toBe(true)
+})
+
+test('a release whose answer is lost is not reported as lost, whether or not another has the lock by then', async () => {
+  const { lock, proxy, direct } = await behindProxy()
+  for (let n = 0; n < 10; n++) {
+    const lease = await lock.acquire()
+    const waiting = n % 2 === 0 ? direct.acquire({ wait: '20s' }) : null
+    if (waiting) await until('another waits', async () => (await direct.inspect()).waiting === 1)
+    proxy.cutReplies(1, /evalsha/i)
+
+    await lease.release()
+
+    expect(proxy.pendingFaults).toBe(0)
+    expect(lease.signal.aborted).toBe(false)
+    await (await waiting)?.release()
+  }
+})
+
+test('a reader whose answers are lost comes and goes as others do', async () => {
+  const { lock, proxy, direct } = await behindProxy()
+  for (let n = 0; n < 10; n++) {
+    proxy.cutReplies(1, /evalsha/i)
+    const lease = await lock.shared.acquire()
+    proxy.cutReplies(1, /evalsha/i)
+    await lease.release()
+    expect(proxy.pendingFaults).toBe(0)
+  }
+  expect(await isFree(direct)()).toBe(true)
+})
+
+test('without any answer an acquire is ambiguous, and a waiter too', async () => {
+  const { lock, proxy } = await behindProxy()
+  proxy.halfOpen()
+
+  const [once, waiting] = await Promise.allSettled([lock.tryAcquire(), lock.acquire({ wait: '20s' })])
+
+  expect(once).toMatchObject({ status: 'rejected', reason: expect.any(AmbiguousError) })
+  expect(waiting).toMatchObject({ status: 'rejected', reason: expect.any(AmbiguousError) })
+})
+
+test('a holder that hears nothing any more is told no later than its lease ends', async () => {
+  const { lock, proxy, direct } = await behindProxy({ lease: '150ms' })
+  const lease = await lock.acquire()
+  proxy.halfOpen()
+
+  const next = await direct.acquire({ wait: '20s' })
+
+  expect(lease.signal.aborted).toBe(true)
+  expect(lease.signal.reason).toBeInstanceOf(LeaseLostError)
+  expect(next.token).toBeGreaterThan(lease.token)
+  expect(() => lease.assertHeld()).toThrow(LeaseLostError)
+  await next.release()
+})

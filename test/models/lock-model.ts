@@ -1,0 +1,207 @@
+// What a lock is, without Redis: one holder or several readers, and a line. Answers are the scripts'.
+
+export type Kind = 'x' | 's' | 'b'
+
+export interface Attempt {
+  readonly id: string
+  readonly kind: Kind
+  readonly leaseMs: number
+  /** Its process is gone, and the server can tell. */
+  readonly dead: boolean
+}
+
+interface Lease {
+  readonly id: string
+  readonly token: number
+  endsMs: number
+}
+
+export const CLAIM_MS = 1000
+const CHANCE_MS = 2000
+
+export class LockModel {
+  nowUs: number
+  #token = 0
+  #holder: Lease | null = null
+  #givenBack = true
+  #readers: Lease[] = []
+  #line: Attempt[] = []
+
+  constructor(nowUs: number) {
+    this.nowUs = nowUs
+  }
+
+  acquire(one: Attempt, waits: boolean): unknown[] {
+    const held = one.kind === 's' ? this.#reading(one.id) : this.#holding(one.id)
+    if (held !== undefined) return this.#granted(held)
+    return one.kind === 's' ? this.#join(one, waits) : this.#take(one, waits)
+  }
+
+  release(token: number): unknown[] {
+    if (this.#holder?.token !== token || this.#readers.length > 0) return ['lost']
+    if (this.#givenBack) return ['released', this.#line.length > 0]
+    if (!this.#isHeld) return ['lost']
+    this.#givenBack = true
+    return ['released', this.#serve('') === 'more']
+  }
+
+  releaseShared(token: number): unknown[] {
+    if (!this.#live.some((reader) => reader.token === token)) return ['lost']
+    this.#readers = this.#live.filter((reader) => reader.token !== token)
+    if (this.#readers.length === 0) this.#serveShared('')
+    return ['released', false]
+  }
+
+  extend(token: number, leaseMs: number): unknown[] {
+    const held = this.#isHeld && this.#holder?.token === token ? this.#holder : undefined
+    const lease = held ?? this.#live.find((reader) => reader.token === token)
+    if (lease !== undefined) lease.endsMs = this.#nowMs + leaseMs
+    return ['extended', this.#nowMs, [lease?.endsMs ?? 0]]
+  }
+
+  abandon({ id }: Attempt): unknown[] {
+    const left = this.#leaveLine(id)
+    if (this.#holding(id) !== undefined) this.#givenBack = true
+    if (this.#isFree) return ['abandoned', this.#serve('') === 'more']
+    if (left) this.#callFirst()
+    return ['abandoned', left && !this.#isHeld && this.#line[0]?.kind === 's']
+  }
+
+  abandonShared({ id }: Attempt): unknown[] {
+    this.#leaveLine(id)
+    this.#readers = this.#live.filter((reader) => reader.id !== id)
+    if (this.#isHeld) this.#callFirst()
+    else this.#serveShared('')
+    return ['abandoned', false]
+  }
+
+  serve(): unknown[] {
+    if (!this.#isHeld) this.#serveShared('')
+    return ['served', false]
+  }
+
+  inspect(): unknown[] {
+    const leases = this.#isHeld && this.#holder ? [this.#holder] : this.#live
+    const sorted = leases.toSorted((a, b) => a.endsMs - b.endsMs || a.token - b.token)
+    const told = sorted.map(({ token, endsMs }) => [token, endsMs, 'ada'])
+    const line = this.#line.map(({ id, kind }) => [id, kind, 'ada'])
+    const mode = this.#isFree ? '*' : this.#isHeld ? 'x' : 's'
+    return ['inspection', mode, this.#token, this.#nowMs, told, line.length, line]
+  }
+
+  get #nowMs(): number {
+    return Math.floor(this.nowUs / 1000)
+  }
+
+  get #isHeld(): boolean {
+    return !this.#givenBack && this.#holder !== null && this.#holder.endsMs > this.#nowMs
+  }
+
+  get #live(): Lease[] {
+    return this.#readers.filter(({ endsMs }) => endsMs > this.#nowMs)
+  }
+
+  get #isFree(): boolean {
+    return !this.#isHeld && this.#live.length === 0
+  }
+
+  #holding(id: string): Lease | undefined {
+    return this.#isHeld && this.#holder?.id === id ? this.#holder : undefined
+  }
+
+  #reading(id: string): Lease | undefined {
+    return this.#live.find((reader) => reader.id === id)
+  }
+
+  #take(one: Attempt, waits: boolean): unknown[] {
+    const mine = this.#isFree && one.kind === 'b'
+    const served = this.#isFree && !mine ? this.#serve(one.id) : undefined
+    if (!mine && served !== 'own' && served !== 'nobody') return this.#refuse(one, waits, served === 'more')
+    this.#grant(one, one.leaseMs)
+    this.#leaveLine(one.id)
+    this.#callFirst()
+    return this.#granted(this.#holder)
+  }
+
+  #join(one: Attempt, waits: boolean): unknown[] {
+    this.#readers = this.#live
+    const served = this.#isHeld ? 'served' : this.#serveShared(one.id)
+    if (this.#isHeld || (served !== 'own' && this.#line.length > 0)) return this.#refuse(one, waits, false)
+    this.#leaveLine(one.id)
+    this.#letIn(one, one.leaseMs)
+    const answer = this.#granted(this.#reading(one.id))
+    if (served === 'own') this.#serveShared('')
+    return answer
+  }
+
+  #refuse(one: Attempt, waits: boolean, more: boolean): unknown[] {
+    const ends = this.#isHeld && this.#holder ? [this.#holder] : this.#live
+    const free = one.kind === 's' ? 1 : CLAIM_MS
+    const recheckMs = this.#isFree ? free : Math.max(...ends.map(({ endsMs }) => endsMs)) - this.#nowMs
+    if (!waits) return ['held', recheckMs, more]
+    if (!this.#line.some(({ id }) => id === one.id)) this.#line.push(one)
+    const place = this.#line.findIndex(({ id }) => id === one.id)
+    const first = place === 0 ? recheckMs : 0
+    return ['queued', place, one.kind === 'b' ? Math.min(recheckMs, CHANCE_MS) : first, more, this.#nowMs]
+  }
+
+  /** As one who wants the lock alone does: readers are left to `serve`. */
+  #serve(own: string): 'own' | 'nobody' | 'more' | 'served' {
+    for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
+      if (first.id === own) return 'own'
+      if (first.kind === 's') return 'more'
+      this.#line.shift()
+      if (first.dead) continue
+      if (first.kind === 'x') this.#grant(first, Math.min(first.leaseMs, CLAIM_MS))
+      this.#callFirst()
+      return 'served'
+    }
+    return 'nobody'
+  }
+
+  #serveShared(own: string): 'own' | 'nobody' | 'served' {
+    for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
+      const fits = this.#isFree || first.kind === 's'
+      if (first.id === own && fits) return 'own'
+      if (!fits && !first.dead) return 'served'
+      this.#line.shift()
+      if (first.dead) continue
+      if (first.kind === 's') {
+        this.#letIn(first, Math.min(first.leaseMs, CLAIM_MS))
+        continue
+      }
+      if (first.kind === 'x') this.#grant(first, Math.min(first.leaseMs, CLAIM_MS))
+      this.#callFirst()
+      return 'served'
+    }
+    return 'nobody'
+  }
+
+  /** Whoever is found gone when it is told that it is the first has left the line. */
+  #callFirst(): void {
+    while (this.#line[0]?.dead) this.#line.shift()
+  }
+
+  #leaveLine(id: string): boolean {
+    const before = this.#line.length
+    this.#line = this.#line.filter((one) => one.id !== id)
+    return this.#line.length < before
+  }
+
+  #grant({ id }: Attempt, leaseMs: number): void {
+    this.#token = Math.max(this.#token + 1, this.nowUs)
+    this.#holder = { id, token: this.#token, endsMs: this.#nowMs + leaseMs }
+    this.#givenBack = false
+    this.#readers = []
+  }
+
+  #letIn({ id }: Attempt, leaseMs: number): void {
+    this.#token = Math.max(this.#token + 1, this.nowUs)
+    this.#readers.push({ id, token: this.#token, endsMs: this.#nowMs + leaseMs })
+    this.#holder = null
+  }
+
+  #granted(lease: Lease | null | undefined): unknown[] {
+    return ['granted', lease?.token, lease?.endsMs, this.#nowMs]
+  }
+}
