@@ -168,6 +168,8 @@ export {
   type Extended as AttemptExtended,
   fingerprintOf,
   type Found,
+  type LendOptions,
+  type LentAttempt,
   Once,
   type OnceInspection,
   type OnceOptions,

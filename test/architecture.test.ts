@@ -12,7 +12,7 @@ import { filesIn, findCycle, importsOf, textOf } from './architecture/source-fil
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const FOLDERS = ['src', 'server', 'tools', 'test', 'bench', 'examples']
-const SHARED_FOLDERS = new Set(['drivers', 'generated', 'runtime', 'testing'])
+const SHARED_FOLDERS = new Set(['drivers', 'generated', 'middleware', 'runtime', 'testing'])
 
 const files = FOLDERS.flatMap((folder) => filesIn(ROOT, folder, '.ts'))
 const sources = files.filter((path) => !path.endsWith('.test.ts'))
@@ -61,6 +61,8 @@ const RULES = {
   structure:
     'rule 4: src/<structure> imports src/runtime, its own folder and its own part of src/generated, never another structure',
   facade: 'rule 5: src/index.ts imports every structure and contains no logic; nothing below it imports it',
+  middleware:
+    'rule 5: src/middleware imports once, rate-limit, src/runtime and itself; nothing in src imports it',
   testing:
     'rule 6: src/testing imports src/driver.ts, src/runtime, itself and the contract; no structure, no test runner',
   outside: 'rule 7: server and examples import the library by its public names only',
@@ -121,6 +123,18 @@ test('the facade imports every structure and decides nothing', () => {
   holds(RULES.facade, missing)
   holds(RULES.facade, text.match(/\b(?:if|for|while|switch|catch)\b *\(|\?\?|\s\?\s/g) ?? [])
   holds(RULES.facade, arrows(edgesOf('src/').filter(({ to }) => to === 'src/index.ts')))
+})
+
+test('the middleware stands on what it serves, and nothing stands on it', () => {
+  const allowed = ['src/middleware/', 'src/once/', 'src/rate-limit/', 'src/runtime/']
+  const edges = edgesOf('src/middleware/').filter(
+    ({ to }) => !isBuiltIn(to) && !allowed.some((path) => to.startsWith(path)),
+  )
+  holds(RULES.middleware, arrows(edges))
+  const users = edgesOf('src/').filter(({ from, to }) => {
+    return to.startsWith('src/middleware/') && !from.startsWith('src/middleware/')
+  })
+  holds(RULES.middleware, arrows(users))
 })
 
 test('what users test with needs no test runner', () => {

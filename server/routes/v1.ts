@@ -11,6 +11,9 @@ import { refuseOtherMethods } from './other-methods.ts'
 import { v1Feeds } from './v1-feeds.ts'
 import { v1Elections } from './v1-elections.ts'
 import { v1Locks } from './v1-locks.ts'
+import { v1Once } from './v1-once.ts'
+import { v1RateLimits } from './v1-rate-limits.ts'
+import { v1Semaphores } from './v1-semaphores.ts'
 
 export async function v1(app: App, perilune: Perilune, limits: FeedLimits): Promise<void> {
   const waits = new Waits(limits.maxWaitMs)
@@ -25,4 +28,7 @@ export async function v1(app: App, perilune: Perilune, limits: FeedLimits): Prom
   const parts = { perilune, waits, limits }
   v1Locks(app, parts)
   v1Elections(app, parts)
+  v1Semaphores(app, parts)
+  v1RateLimits(app, parts)
+  v1Once(app, parts)
 }

@@ -47,13 +47,13 @@ const DENIALS = {
 export class Denial extends Error {
   override readonly name = 'Denial'
   readonly code: keyof typeof DENIALS
-  readonly members: Readonly<Record<string, unknown>>
+  readonly members: object
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
     code: Denial['code'],
     detail: string,
-    { retryAfterMs, ...members }: Readonly<Record<string, unknown>> & { retryAfterMs?: number } = {},
+    { retryAfterMs, ...members }: { readonly retryAfterMs?: number } = {},
     headers: Readonly<Record<string, string>> = {},
   ) {
     super(detail)

@@ -26,7 +26,7 @@ function setup(): { runtime: Runtime; once: Once<unknown>; calls: string[] } {
 async function begin(once: Once<unknown>, key: string): Promise<{ beginning: string; token: number }> {
   const begun = await once.begin(key)
   if (begun.status !== 'started') throw new Error(`it was ${begun.status}`)
-  return { beginning: `once-test:{once:${once.name}:${key}}`, token: begun.attempt.token }
+  return { beginning: `once-test:{once:${once.name}:${key}}:`, token: begun.attempt.token }
 }
 
 test('several attempts are extended in one call, and a lost one among them is told', async () => {

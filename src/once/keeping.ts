@@ -10,7 +10,7 @@ import { type Source, unitOf } from './source.ts'
 export function kindOf(runtime: Runtime): LeaseKind {
   return runtime.leaseKind('once', {
     async extend(leases) {
-      const states = leases.map(({ beginning }) => `${beginning}:state`)
+      const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },

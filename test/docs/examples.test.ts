@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../servers/ports.ts'
 import { startRedis } from '../servers/redis.ts'
 import { type Program, startProgram } from './programs.ts'
 
@@ -60,4 +61,44 @@ test('the tail follows the room, and goes on from a marker that it printed', asy
   expect(await later.prints('ada: two')).not.toContain('ada: one')
   tail.interrupt()
   expect(await tail.ended()).toMatchObject({ code: 0, errors: '' })
+})
+
+test('a webhook that comes to two processes charges once, and another amount is refused', async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const start = (amount: string): Program =>
+    startProgram(['examples/once/webhook.ts', 'order-1', amount], redis.url)
+
+  const [first, second] = await Promise.all([start('5').ended(), start('5').ended()])
+  const other = await start('6').ended()
+
+  expect(`${first.out}${second.out}`.match(/charging/g)).toHaveLength(1)
+  expect(first.out.replace(/^charging.*\n/, '')).toBe(second.out.replace(/^charging.*\n/, ''))
+  expect(other.out).toBe('order-1 came with another amount before\n')
+})
+
+test.each(['hono', 'express', 'fastify'])('the service on %s takes an order once', async (framework) => {
+  const redis = await startRedis()
+  const port = String(await freePort())
+  const service = startProgram([`examples/middleware/${framework}.ts`], redis.url, { PORT: port })
+  onTestFinished(async () => {
+    service.interrupt()
+    await service.ended()
+    await redis.stop()
+  })
+  await service.prints(`listening on ${port}`)
+  const order = (item: number): Promise<Response> =>
+    fetch(`http://127.0.0.1:${port}/orders`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': '"k1"' },
+      body: JSON.stringify({ item }),
+    })
+
+  const first = await order(1)
+  const again = await order(1)
+
+  expect([first.status, again.status, (await order(2)).status]).toEqual([201, 201, 422])
+  expect(await again.text()).toBe(await first.text())
+  expect(again.headers.get('idempotency-replayed')).toBe('true')
+  expect(again.headers.get('ratelimit')).toContain('r=8')
 })

@@ -16,10 +16,14 @@ export interface Program {
   ended(): Promise<{ code: number | null; out: string; errors: string }>
 }
 
-export function startProgram(args: readonly string[], redisUrl: string): Program {
+export function startProgram(
+  args: readonly string[],
+  redisUrl: string,
+  environment: Readonly<Record<string, string>> = {},
+): Program {
   const child = spawn(process.execPath, ['--import', 'tsx', ...args], {
     cwd: ROOT,
-    env: { ...process.env, REDIS_URL: redisUrl },
+    env: { ...process.env, ...environment, REDIS_URL: redisUrl },
   })
   const output = collect(child)
   const closed = once(child, 'close')

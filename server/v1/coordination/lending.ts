@@ -43,7 +43,11 @@ export async function askWaiting<Value>(
 export async function lendTo(
   reply: FastifyReply,
   { waits }: Parts,
-  { leases, wait, code }: { leases: Leases; wait: Duration | undefined; code: 'held' | 'full' },
+  {
+    leases,
+    wait,
+    code,
+  }: { leases: Pick<Leases, 'lend' | 'release'>; wait: Duration | undefined; code: 'held' | 'full' },
 ): Promise<Granted | null> {
   const lent = await askWaiting(reply, { waits, wait }, (options) => leases.lend(options))
   if (lent === null) return null

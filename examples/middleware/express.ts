@@ -1,0 +1,23 @@
+// npx tsx examples/middleware/express.ts
+
+import { createRequire } from 'node:module'
+import { idempotency, rateLimit } from 'perilune/express'
+import { limiter, orders, PORT } from './stores.ts'
+
+// Express has no types of its own; with @types/express this is `import express from 'express'`.
+interface App {
+  use(...handlers: unknown[]): void
+  post(path: string, ...handlers: unknown[]): void
+  listen(port: number, listening: () => void): void
+}
+interface Reply {
+  status(status: number): { json(value: unknown): void }
+}
+const express: (() => App) & { json(): unknown } = createRequire(import.meta.url)('express')
+
+const app = express()
+app.use(rateLimit(limiter, { subject: (request) => request.ip ?? '' }), express.json())
+app.post('/orders', idempotency(orders, { required: true }), (request: { body: unknown }, reply: Reply) => {
+  reply.status(201).json({ order: request.body, at: Date.now() })
+})
+app.listen(PORT, () => console.log(`listening on ${PORT}`))

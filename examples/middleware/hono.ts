@@ -1,0 +1,14 @@
+// npx tsx examples/middleware/hono.ts
+
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+import { idempotency, rateLimit } from 'perilune/hono'
+import { limiter, orders, PORT } from './stores.ts'
+
+const app = new Hono()
+app.use(rateLimit(limiter, { subject: (request) => request.headers.get('x-api-key') ?? 'anybody' }))
+app.post('/orders', idempotency(orders, { required: true }), async (context) => {
+  const order: unknown = await context.req.json()
+  return context.json({ order, at: Date.now() }, 201)
+})
+serve({ fetch: app.fetch, port: PORT }, () => console.log(`listening on ${PORT}`))

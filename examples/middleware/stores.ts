@@ -1,0 +1,18 @@
+// What the three services share: who may ask how often, and which requests have been answered.
+
+import { Redis } from 'ioredis'
+import { type Once, perilune, type RateLimit } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import type { StoredResponse } from 'perilune/middleware'
+
+export const PORT: number = Number(process.env['PORT'] ?? 3000)
+
+const client = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379')
+const redis = perilune(ioredis(client), { namespace: 'example' })
+
+export const orders: Once<StoredResponse> = redis.once<StoredResponse>('orders', { keep: '1h' })
+export const limiter: RateLimit = redis.rateLimit('orders', {
+  limit: 10,
+  window: '1m',
+  onOutage: 'failOpen',
+})

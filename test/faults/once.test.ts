@@ -1,0 +1,245 @@
+// Replies that are cut, servers that forget or restart, holders that are paused: the work of a key is still
+// recorded once.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once as event } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { Cluster, Redis } from 'ioredis'
+import { type Attempt, DriverError, type Once, type OnceOptions, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import contract from '../../lua/contract.json' with { type: 'json' }
+import { type Proxy, startProxy } from '../servers/proxy.ts'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
+
+const WORKER = fileURLToPath(new URL('once-worker.ts', import.meta.url))
+
+interface Setup {
+  once: Once<string>
+  client: Redis
+}
+
+function connect(port: number, options: OnceOptions<string> = {}, username?: string): Setup {
+  const client = new Redis({
+    port,
+    retryStrategy: () => 20,
+    ...(username === undefined ? {} : { username, password: 'secret' }),
+  })
+  client.on('error', () => undefined)
+  const redis = perilune(ioredis(client), { namespace: 'faults' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  return { once: redis.once<string>(randomUUID(), options), client }
+}
+
+async function behindProxy(): Promise<Setup & { proxy: Proxy }> {
+  const proxy = await startProxy(inject('redisPort'))
+  onTestFinished(() => proxy.stop())
+  const connected = connect(proxy.port)
+  // The scripts are known to the server afterwards, so that the calls below are one request each.
+  await attemptOf(connected.once, 'warm').then((attempt) => attempt.complete(''))
+  await attemptOf(connected.once, 'up').then((attempt) => attempt.release())
+  return { ...connected, proxy }
+}
+
+async function ownServer(options: Parameters<typeof startRedis>[0] = {}): Promise<RedisServer> {
+  const server = await startRedis(options)
+  onTestFinished(() => server.stop())
+  return server
+}
+
+async function attemptOf(once: Once<string>, key: string): Promise<Attempt<string>> {
+  const begun = await once.begin(key)
+  if (begun.status !== 'started') throw new Error(`it was ${begun.status}`)
+  return begun.attempt
+}
+
+function start(port: number, ...args: string[]): ChildProcess {
+  const child = fork(WORKER, [String(port), ...args], { execArgv: ['--import', 'tsx'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+async function heard(child: ChildProcess): Promise<unknown> {
+  const [message]: unknown[] = await event(child, 'message')
+  return message
+}
+
+test('a begin whose reply is cut is given the same attempt, and does not block itself', async () => {
+  const { once, proxy } = await behindProxy()
+  for (let n = 0; n < 10; n++) {
+    proxy.cutReplies(1, /evalsha/i)
+    const attempt = await attemptOf(once, `k${n}`)
+    expect(proxy.pendingFaults).toBe(0)
+
+    await attempt.complete(`${n}`)
+    expect(await once.find(`k${n}`)).toMatchObject({ result: `${n}`, token: attempt.token })
+  }
+})
+
+test('a complete whose reply is cut is completed, and its result kept', async () => {
+  const { once, proxy } = await behindProxy()
+  const attempt = await attemptOf(once, 'k')
+
+  proxy.cutReplies(1, /evalsha/i)
+  await attempt.complete('done')
+
+  expect(proxy.pendingFaults).toBe(0)
+  expect(await once.begin('k')).toMatchObject({ status: 'replayed', result: 'done' })
+})
+
+test('a release whose reply is cut is not reported as lost', async () => {
+  const { once, proxy } = await behindProxy()
+  const attempt = await attemptOf(once, 'k')
+
+  proxy.cutReplies(1, /evalsha/i)
+  await attempt.release()
+
+  expect(proxy.pendingFaults).toBe(0)
+  expect((await once.inspect('k')).state).toBe('free')
+})
+
+test('a task runs once though the connection is reset again and again', async () => {
+  const { once, proxy } = await behindProxy()
+  const resetting = setInterval(() => proxy.resetAll(), 30)
+  let ran = 0
+
+  for (let n = 0; n < 50; n++) {
+    const result = await once.run(`k${n}`, () => `${(ran += 1)}`)
+    expect(await once.run(`k${n}`, () => 'again')).toBe(result)
+  }
+  clearInterval(resetting)
+
+  expect(ran).toBe(50)
+})
+
+test('a server that forgets its scripts all the time is not noticed', async () => {
+  const server = await ownServer()
+  const { once, client } = connect(server.port)
+  const flushing = setInterval(() => void client.script('FLUSH'), 20)
+
+  const results = await Promise.all(
+    Array.from({ length: 200 }, (_, n) => once.run(`k${n % 50}`, () => 'done', { wait: '10s' })),
+  )
+  clearInterval(flushing)
+
+  expect(new Set(results)).toEqual(new Set(['done']))
+})
+
+test('a restart of the server while a task is under way neither loses nor repeats it', async () => {
+  const server = await ownServer({ aof: 'always' })
+  const { once } = connect(server.port)
+  await once.run('before', () => 'kept')
+  let ran = 0
+
+  const running = once.run('k', async () => {
+    ran += 1
+    await server.kill()
+    await server.restart()
+    return 'done'
+  })
+
+  expect(await running).toBe('done')
+  expect(await once.run('k', () => 'again')).toBe('done')
+  expect(await once.run('before', () => 'again')).toBe('kept')
+  expect(ran).toBe(1)
+})
+
+test('a holder that is paused past its lease is taken over, and its late result refused', async () => {
+  const port = inject('redisPort')
+  const { once } = connect(port, { lease: '500ms' })
+  const holder = start(port, once.name, 'k', '0', '500ms', 'hold')
+  const token = Number(await heard(holder))
+  holder.kill('SIGSTOP')
+
+  const taken = await once.run('k', ({ token: greater }) => `after ${greater - token}`, { wait: '20s' })
+  holder.kill('SIGCONT')
+  holder.send('complete')
+
+  expect(Number(taken.split(' ')[1])).toBeGreaterThan(0)
+  expect(await heard(holder)).toMatchObject({ error: 'LeaseLostError' })
+  expect(await once.find('k')).toMatchObject({ result: taken })
+})
+
+test('a holder that dies is taken over when its lease ends', async () => {
+  const port = inject('redisPort')
+  const { once } = connect(port, { lease: '500ms' })
+  const holder = start(port, once.name, 'k', '0', '500ms', 'hold')
+  await heard(holder)
+  holder.kill('SIGKILL')
+
+  expect(await once.run('k', () => 'mine', { wait: '20s' })).toBe('mine')
+})
+
+test('a hundred runs of one key in four processes run its task once', { timeout: 60_000 }, async () => {
+  const port = inject('redisPort')
+  const { once, client } = connect(port)
+  const workers = [1, 2, 3, 4].map(() => start(port, once.name, 'k', '25', '10s'))
+
+  const results = (await Promise.all(workers.map(heard))).flat()
+
+  expect(results).toHaveLength(100)
+  expect(new Set(results).size).toBe(1)
+  expect(await client.get(`ran:${once.name}`)).toBe('1')
+})
+
+test('a server out of memory begins nothing, and still lets attempts be extended, completed and released', async () => {
+  const server = await ownServer({ args: ['--maxmemory-policy', 'noeviction'] })
+  const { once, client } = connect(server.port)
+  const [first, second] = [await attemptOf(once, 'a'), await attemptOf(once, 'b')]
+  await client.config('SET', 'maxmemory', '1')
+
+  const error = await once.begin('c').catch((reason: unknown) => reason)
+
+  expect(error).toBeInstanceOf(DriverError)
+  expect(error).toMatchObject({ code: 'store-full' })
+  await first.extend('1m')
+  await first.complete('done')
+  await second.release()
+  expect(await once.find('a')).toMatchObject({ result: 'done' })
+  expect((await once.inspect('b')).state).toBe('free')
+})
+
+test('a user with the rule of once can do everything that a once does, and nothing else', async () => {
+  const server = await ownServer()
+  const admin = new Redis(server.port)
+  onTestFinished(() => admin.disconnect())
+  const rule = contract.structures.once.acl.replaceAll('<namespace>', 'faults')
+  await admin.call('ACL', 'SETUSER', 'onces', 'on', '>secret', ...rule.split(' '))
+  const { once, client } = connect(server.port, {}, 'onces')
+
+  const first = once.run('k', () => new Promise((resolve) => setTimeout(() => resolve('done'), 50)))
+  await expect.poll(async () => (await once.inspect('k')).state).toBe('running')
+  expect(await once.run('k', () => 'again', { wait: '10s' })).toBe('done')
+  await first
+  const attempt = await attemptOf(once, 'other')
+  await attempt.extend()
+  await attempt.release()
+  expect(await once.find('k')).not.toBeNull()
+  expect(await once.clear('k')).toBe(true)
+  await expect(client.get('faults:{lock:a}:state')).rejects.toThrow('NOPERM')
+  await expect(client.flushall()).rejects.toThrow('NOPERM')
+})
+
+test('on a cluster keys lie in many slots, each attempt is extended, and who waits is woken', async () => {
+  const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
+  const redis = perilune(ioredis(cluster), { namespace: 'faults' })
+  onTestFinished(async () => {
+    await redis.close()
+    cluster.disconnect()
+  })
+  const once = redis.once<string>(randomUUID(), { lease: '1s' })
+  const keys = Array.from({ length: 6 }, (_, n) => `k${n}`)
+  const attempts = await Promise.all(keys.map((key) => attemptOf(once, key)))
+  const ends = attempts.map(({ expiresAtMs }) => expiresAtMs)
+
+  const extended = (): boolean => attempts.every((attempt, at) => attempt.expiresAtMs > (ends[at] ?? 0))
+  await expect.poll(extended, { timeout: 10_000 }).toBe(true)
+  const waiting = keys.map((key) => once.run(key, () => 'mine', { wait: '1h' }))
+  for (const attempt of attempts) await attempt.complete('done')
+
+  expect(await Promise.all(waiting)).toEqual(keys.map(() => 'done'))
+})
