@@ -71,6 +71,7 @@ describe('acquiring', () => {
     expect([second.status, second.json.leaseMs]).toEqual([201, 60_000])
     expect(second.json.token).toBeGreaterThan(first.token)
     expect((await inspect(lock)).holders[0].expiresAtMs).toBe(second.json.expiresAtMs)
+    expect(second.json.expiresAtMs).toBeGreaterThan(first.expiresAtMs)
     expect(await waiting[0]).toBe(second)
 
     await api.call('DELETE', placeOf(second))

@@ -49,6 +49,7 @@ test('whoever waits is served when enough has come back', async () => {
   const second = await waiting
   expect([second.status, second.json.leaseMs]).toEqual([201, 120_000])
   expect((await api.call('GET', semaphore)).json.permits[0].expiresAtMs).toBe(second.json.expiresAtMs)
+  expect(second.json.expiresAtMs).toBeGreaterThan(first.json.expiresAtMs)
 })
 
 test('a client that leaves while it waits leaves nothing in line', async () => {
