@@ -15,6 +15,7 @@ const config: ViteUserConfig = defineConfig({
         replacement: `${source('src/middleware')}/$1.ts`,
       },
       { find: /^perilune\/rate-limit$/, replacement: source('src/rate-limit/rate-limit.ts') },
+      { find: /^perilune\/lock$/, replacement: source('src/lock/lock.ts') },
       { find: /^perilune\/semaphore$/, replacement: source('src/semaphore/semaphore.ts') },
       { find: /^perilune\/(ioredis|node-redis)$/, replacement: `${source('src/drivers')}/$1.ts` },
       { find: /^perilune\/testing$/, replacement: source('src/testing/index.ts') },

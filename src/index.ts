@@ -51,14 +51,14 @@ export class Perilune implements AsyncDisposable {
     return new PartitionedFeed(this.#runtime, name, options)
   }
 
-  /** Idempotency keys: the work of a key is done once, and everybody gets its result. */
-  once<Result = unknown>(name: string, options: OnceOptions<Result> = {}): Once<Result> {
-    return new Once(this.#runtime, name, options)
-  }
-
   /** At most one holder at a time, for a limited time. */
   lock(name: string, options: LockOptions = {}): Lock {
     return new Lock(this.#runtime, name, options)
+  }
+
+  /** Permits for a limited time, of which so many are out at once as the limit allows. */
+  semaphore(name: string, options: SemaphoreOptions): Semaphore {
+    return new Semaphore(this.#runtime, name, options)
   }
 
   /** Several locks at once, all or none. */
@@ -76,9 +76,9 @@ export class Perilune implements AsyncDisposable {
     return new Fenced(this.#runtime, name, options)
   }
 
-  /** Permits for a limited time, of which so many are out at once as the limit allows. */
-  semaphore(name: string, options: SemaphoreOptions): Semaphore {
-    return new Semaphore(this.#runtime, name, options)
+  /** Idempotency keys: the work of a key is done once, and everybody gets its result. */
+  once<Result = unknown>(name: string, options: OnceOptions<Result> = {}): Once<Result> {
+    return new Once(this.#runtime, name, options)
   }
 
   /** How much each subject may take; without `onOutage` a decision is always the store's own. */
@@ -121,15 +121,15 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 }
 
 function allScripts(): Script[] {
-  const all = [
+  const structures = [
     feedOperations,
     catalogOperations,
     lockOperations,
-    semaphoreOperations,
-    rateLimitOperations,
     onceOperations,
+    rateLimitOperations,
+    semaphoreOperations,
   ]
-  return all.flatMap((operations) => Object.values(operations).map(({ script }) => script))
+  return structures.flatMap((operations) => Object.values(operations).map(({ script }) => script))
 }
 
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
@@ -166,8 +166,8 @@ export {
   type Begun,
   type Completed,
   type Extended as AttemptExtended,
-  fingerprintOf,
   type Found,
+  fingerprintOf,
   type LendOptions,
   type LentAttempt,
   Once,

@@ -219,7 +219,7 @@ def play_all(client):
     """Yields what each vector and each name is about, and what differs or None."""
     contract = json.loads((ROOT / "lua/contract.json").read_text("utf-8"))
     tested = on_test_clock(contract, (VECTORS / "clock.lua").read_text("utf-8").rstrip("\n"))
-    for structure in ("feed", "catalog", "rate-limit", "once", "semaphore", "lock"):
+    for structure in ("feed", "catalog", "rate-limit", "lock", "semaphore", "once"):
         file = read_vectors(structure)
         for vector in file["vectors"]:
             yield f"{structure}: {vector['it']}", play(client, tested, file, vector)

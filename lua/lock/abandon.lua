@@ -25,6 +25,7 @@ local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/lock/state
 -- @include shared/lock/save
 -- @include shared/lock/grant
+-- @include shared/lock/called
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve
 
@@ -50,6 +51,8 @@ if gave then
   lock.expires_at_ms = 0
 end
 lapse(lock, now_ms)
+local called = called_id(lock.called) == id
+lock.called = called and '0' or lock.called
 local served
 if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
@@ -59,7 +62,7 @@ elseif left and lock.mode == 's' and first_ticket(queue).kind == 's' then
   -- Nobody who wants it alone stands before these readers any more.
   served = 'more'
 end
-if left or gave or served then
+if left or gave or served or called then
   save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }

@@ -25,16 +25,17 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who hear te
 
 -- @include shared/clock
 -- @include shared/next-token
+-- @include shared/lock/called
 -- @include shared/lock/quick
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local last_token = free_token(redis.call('GET', state), id)
+local last_token, line = free_token(redis.call('GET', state), id, barging and not waits)
 if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
-  local text = string.format('1 x %.0f %.0f 0 %s %s', token, expires_at_ms, id, holder)
-  redis.call('SET', state, text, 'PX', lease_ms + 600000)
+  local text = string.format('1 x %.0f %.0f %s %s %s', token, expires_at_ms, line, id, holder)
+  redis.call('SET', state, text, 'PX', lease_ms + (line == '0 0' and 600000 or 7200000))
   return { 'granted', token, expires_at_ms, now_ms }
 end
 
@@ -59,8 +60,10 @@ if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
+local called = called_id(lock.called) == id
 
 if is_free(lock) and lock.last_ticket == 0 then
+  lock.called = called and '0' or lock.called
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
@@ -82,6 +85,7 @@ if is_free(lock) and not mine then
   mine = served == 'own' or served == 'nobody'
 end
 if mine then
+  lock.called = called and '0' or lock.called
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
   redis.call('ZREM', queue, format_ticket(ticket))
@@ -93,11 +97,19 @@ if mine then
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
+if waits and called then
+  lock.called = call_until(now_ms, claim_ms, id)
+  save_lock(state, lock, now_ms)
+  return { 'queued', 0, CHANCE_MS, more, now_ms }
+end
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
   if newest ~= lock.last_ticket or served then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
+  end
+  if is_called(lock.called, now_ms) then
+    recheck_ms = math.min(recheck_ms, claim_ms)
   end
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)

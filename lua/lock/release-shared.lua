@@ -25,6 +25,7 @@ local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/lock/save
 -- @include shared/lock/grant
 -- @include shared/lock/readers
+-- @include shared/lock/called
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve-shared
 

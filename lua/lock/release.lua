@@ -16,14 +16,15 @@ local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
+-- @include shared/lock/called
 -- @include shared/lock/quick
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local expires_at_ms, id = held_by(redis.call('GET', state), token)
+local expires_at_ms, text, kept_ms = given_back(redis.call('GET', state), token, now_ms)
 if expires_at_ms and expires_at_ms > now_ms then
   -- A full server refuses this; the long way has a write before it that needs no memory.
-  local saved = redis.pcall('SET', state, '1 - ' .. token .. ' 0 0 ' .. id .. ' ', 'PX', '600000')
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if not saved.err then
     return { 'released', 0 }
   end

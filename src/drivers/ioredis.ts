@@ -11,7 +11,6 @@ import {
   type Subscription,
 } from '../driver.ts'
 import { Channels, type Line, type LineEvents } from './channels.ts'
-import { explain } from './ioredis-errors.ts'
 import {
   addressOf,
   isCluster,
@@ -22,6 +21,7 @@ import {
   senderOf,
   watch,
 } from './ioredis-client.ts'
+import { explain } from './ioredis-errors.ts'
 import { openLine } from './ioredis-line.ts'
 import { PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'

@@ -3,7 +3,7 @@
 import { claim } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
-import { type Attempt, toWaitMs, waitFor, type Waiting } from '../runtime/wait.ts'
+import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import { Claim } from './claim.ts'
 import { MAX_IDS, type Source, toMessage } from './message.ts'
 

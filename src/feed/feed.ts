@@ -11,8 +11,8 @@ import {
   Appender,
   type AppendOptions,
   type AppendTerms,
-  type Defaults,
   checkNewMessage,
+  type Defaults,
   type NewMessage,
   toOutgoing,
 } from './appending.ts'
@@ -20,8 +20,8 @@ import {
   ackClaim,
   type Claim,
   type Extended,
-  extendClaim,
   type ExtendOptions,
+  extendClaim,
   findClaim,
   type Refused,
   releaseClaim,
@@ -29,9 +29,9 @@ import {
 import { type ClaimOptions, claimMessages, type DeadLetterOptions, toDeadLetterOptions } from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import { knownIds, type Message, type Source, toMessages } from './message.ts'
-import { type Page, readPage, type ReadOptions } from './reading.ts'
+import { type Page, type ReadOptions, readPage } from './reading.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
-import { tail, type TailedMessage, type TailOptions } from './tail.ts'
+import { type TailedMessage, type TailOptions, tail } from './tail.ts'
 
 /** What the feed keeps; a number is a count of messages. Whatever is beyond goes, oldest first. */
 export interface Keep {

@@ -1,6 +1,6 @@
 import type { Codec } from '../runtime/codec.ts'
-import type { Unit } from '../runtime/unit.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { Unit } from '../runtime/unit.ts'
 
 /** One message of a feed. */
 export interface Message<Body> {

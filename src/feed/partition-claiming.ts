@@ -2,9 +2,9 @@
 
 import { type Attempt, toWaitMs, waitFor } from '../runtime/wait.ts'
 import {
-  claimOnce,
   type ClaimOptions,
   type ClaimTerms,
+  claimOnce,
   type DeadLetterOptions,
   toClaimTerms,
   toDeadLetterOptions,

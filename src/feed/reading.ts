@@ -2,7 +2,7 @@
 
 import { read, settle } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
-import { type Attempt, toWaitMs, waitFor, type Waiting } from '../runtime/wait.ts'
+import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import { checkMarker, MAX_IDS, type Message, type Source, toMessages } from './message.ts'
 
 export interface ReadOptions extends Waiting {

@@ -2,7 +2,7 @@ import { advance, forget, subscribe } from '../generated/feed.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkMarker, type Source } from './message.ts'
 import type { Page, ReadOptions } from './reading.ts'
-import { tail, type TailedMessage } from './tail.ts'
+import { type TailedMessage, tail } from './tail.ts'
 
 export interface SubscriberOptions {
   /** Where a new subscriber begins: a marker, `'end'`, or by default the oldest message. */

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'f997b8c48b5511295a30054d850b112b583d6839',
+    sha1: '5e6c03ed2c8a3f1f6aeddad19375be9f3adea999',
     reads: false,
     bytes: false,
     source: `--[[
@@ -104,6 +104,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -163,19 +164,21 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -185,6 +188,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -215,7 +219,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 
@@ -263,7 +267,11 @@ end
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -295,6 +303,22 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -320,11 +344,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -376,7 +401,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -422,14 +447,15 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/next-token.lua', 1],
     [32, 'lua/shared/tickets.lua', 1],
     [64, 'lua/shared/tell.lua', 1],
-    [88, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/lock/state.lua', 1],
-    [165, 'lua/shared/lock/save.lua', 1],
-    [199, 'lua/shared/lock/grant.lua', 1],
-    [207, 'lua/shared/lock/readers.lua', 1],
-    [256, 'lua/shared/lock/hand-over.lua', 1],
-    [291, 'lua/shared/lock/serve-shared.lua', 1],
-    [346, 'lua/lock/abandon-shared.lua', 32],
+    [89, 'lua/shared/line.lua', 1],
+    [125, 'lua/shared/lock/state.lua', 1],
+    [169, 'lua/shared/lock/save.lua', 1],
+    [203, 'lua/shared/lock/grant.lua', 1],
+    [211, 'lua/shared/lock/readers.lua', 1],
+    [264, 'lua/shared/lock/called.lua', 1],
+    [280, 'lua/shared/lock/hand-over.lua', 1],
+    [316, 'lua/shared/lock/serve-shared.lua', 1],
+    [371, 'lua/lock/abandon-shared.lua', 33],
   ],
   encode(args) {
     return [
@@ -490,7 +516,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '8eb7d49c3c0c312968b8f99713fdca2efed6b740',
+    sha1: 'b4fbf78683f21a138334179e8ea26fc4d858457b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -556,6 +582,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -615,19 +642,21 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -637,6 +666,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -667,7 +697,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 
@@ -698,6 +728,22 @@ local function grant(lock, id, holder, lease_ms, now_us)
   lock.id = id
   lock.holder = holder
 end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -723,11 +769,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -750,7 +797,8 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      local now_ms = math.floor(now_us / 1000)
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -782,6 +830,8 @@ if gave then
   lock.expires_at_ms = 0
 end
 lapse(lock, now_ms)
+local called = called_id(lock.called) == id
+lock.called = called and '0' or lock.called
 local served
 if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
@@ -791,7 +841,7 @@ elseif left and lock.mode == 's' and first_ticket(queue).kind == 's' then
   -- Nobody who wants it alone stands before these readers any more.
   served = 'more'
 end
-if left or gave or served then
+if left or gave or served or called then
   save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }
@@ -804,13 +854,14 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
-    [87, 'lua/shared/line.lua', 1],
-    [123, 'lua/shared/lock/state.lua', 1],
-    [164, 'lua/shared/lock/save.lua', 1],
-    [198, 'lua/shared/lock/grant.lua', 1],
-    [206, 'lua/shared/lock/hand-over.lua', 1],
-    [241, 'lua/shared/lock/serve.lua', 1],
-    [267, 'lua/lock/abandon.lua', 30],
+    [88, 'lua/shared/line.lua', 1],
+    [124, 'lua/shared/lock/state.lua', 1],
+    [168, 'lua/shared/lock/save.lua', 1],
+    [202, 'lua/shared/lock/grant.lua', 1],
+    [210, 'lua/shared/lock/called.lua', 1],
+    [226, 'lua/shared/lock/hand-over.lua', 1],
+    [262, 'lua/shared/lock/serve.lua', 1],
+    [289, 'lua/lock/abandon.lua', 31],
   ],
   encode(args) {
     return [
@@ -869,7 +920,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: 'fb86bfbb0bc2530d0b04695061665cf814ae940e',
+    sha1: 'e526392289e0b79ba8719d4d3582ce1e1f02ff28',
     reads: false,
     bytes: false,
     source: `--[[
@@ -896,19 +947,21 @@ end
 local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -918,6 +971,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -948,7 +1002,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 
@@ -1022,9 +1076,9 @@ return { 'granted', now_ms, leases }
     [14, 'lua/shared/clock.lua', 1],
     [20, 'lua/shared/next-token.lua', 1],
     [25, 'lua/shared/lock/state.lua', 1],
-    [66, 'lua/shared/lock/save.lua', 1],
-    [100, 'lua/shared/lock/grant.lua', 1],
-    [108, 'lua/lock/acquire-all.lua', 19],
+    [69, 'lua/shared/lock/save.lua', 1],
+    [103, 'lua/shared/lock/grant.lua', 1],
+    [111, 'lua/lock/acquire-all.lua', 19],
   ],
   encode(args) {
     return [
@@ -1088,7 +1142,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'c25b93e509487995206140d639e4818a6194e86f',
+    sha1: '59a00135015c134bbd12fd0aec02da120c655a42',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1159,6 +1213,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1218,19 +1273,21 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -1240,6 +1297,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -1270,7 +1328,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 
@@ -1318,7 +1376,11 @@ end
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -1350,6 +1412,22 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -1375,11 +1453,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -1431,7 +1510,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -1499,14 +1578,15 @@ return { 'held', recheck_ms, more }
     [31, 'lua/shared/next-token.lua', 1],
     [36, 'lua/shared/tickets.lua', 1],
     [68, 'lua/shared/tell.lua', 1],
-    [92, 'lua/shared/line.lua', 1],
-    [128, 'lua/shared/lock/state.lua', 1],
-    [169, 'lua/shared/lock/save.lua', 1],
-    [203, 'lua/shared/lock/grant.lua', 1],
-    [211, 'lua/shared/lock/readers.lua', 1],
-    [260, 'lua/shared/lock/hand-over.lua', 1],
-    [295, 'lua/shared/lock/serve-shared.lua', 1],
-    [350, 'lua/lock/acquire-shared.lua', 36],
+    [93, 'lua/shared/line.lua', 1],
+    [129, 'lua/shared/lock/state.lua', 1],
+    [173, 'lua/shared/lock/save.lua', 1],
+    [207, 'lua/shared/lock/grant.lua', 1],
+    [215, 'lua/shared/lock/readers.lua', 1],
+    [268, 'lua/shared/lock/called.lua', 1],
+    [284, 'lua/shared/lock/hand-over.lua', 1],
+    [320, 'lua/shared/lock/serve-shared.lua', 1],
+    [375, 'lua/lock/acquire-shared.lua', 37],
   ],
   encode(args) {
     return [
@@ -1588,7 +1668,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: 'fa56de583b25e9ca36f3bd8f4fdd0eb7f8751988',
+    sha1: 'd59e8f9b0cb6503eb289235069cc646ae7aefeef',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1627,35 +1707,59 @@ end
 local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
--- The quick way of a lock that nobody waits for: reads and writes its state as text, field for field as
--- shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long way.
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
 
--- The newest token of a lock that is free, for an attempt other than the one that gave it back.
-local function free_token(stored, id)
-  if not stored then
-    return '0'
-  end
-  local token, last_id = string.match(stored, '^1 %- (%d+) 0 0 (%S*)')
-  return last_id ~= id and token or nil
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
--- When the lease of this token ends, and the attempt that holds it.
-local function held_by(stored, token)
-  local known, expires_at_ms, id = string.match(stored or '', '^1 x (%d+) (%d+) 0 (%S*)')
-  if known == token then
-    return tonumber(expires_at_ms), id
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
+-- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
+-- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
+-- way.
+
+-- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
+-- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
+local function free_token(stored, id, passes)
+  if not stored then
+    return '0', '0 0'
+  end
+  local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
+  if token and last_id ~= id and (last_ticket == '0' or passes) then
+    return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
+  end
+  return nil
+end
+
+-- When the lease of this token ends, what its state is once it is given back, and how long that is kept; nil
+-- when the line has to be looked at.
+local function given_back(stored, token, now_ms)
+  local known, expires_at_ms, last_ticket, called, id =
+    string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+) (%S*)')
+  if known == token and (last_ticket == '0' or is_called(called, now_ms)) then
+    local text = '1 - ' .. token .. ' 0 ' .. last_ticket .. ' ' .. called .. ' ' .. id .. ' '
+    return tonumber(expires_at_ms), text, last_ticket == '0' and '600000' or '7200000'
   end
   return nil
 end
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local last_token = free_token(redis.call('GET', state), id)
+local last_token, line = free_token(redis.call('GET', state), id, barging and not waits)
 if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
-  local text = string.format('1 x %.0f %.0f 0 %s %s', token, expires_at_ms, id, holder)
-  redis.call('SET', state, text, 'PX', lease_ms + 600000)
+  local text = string.format('1 x %.0f %.0f %s %s %s', token, expires_at_ms, line, id, holder)
+  redis.call('SET', state, text, 'PX', lease_ms + (line == '0 0' and 600000 or 7200000))
   return { 'granted', token, expires_at_ms, now_ms }
 end
 
@@ -1693,6 +1797,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1752,19 +1857,21 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -1774,6 +1881,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -1804,7 +1912,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 
@@ -1860,11 +1968,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -1887,7 +1996,8 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      local now_ms = math.floor(now_us / 1000)
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -1908,8 +2018,10 @@ if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
+local called = called_id(lock.called) == id
 
 if is_free(lock) and lock.last_ticket == 0 then
+  lock.called = called and '0' or lock.called
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
@@ -1931,6 +2043,7 @@ if is_free(lock) and not mine then
   mine = served == 'own' or served == 'nobody'
 end
 if mine then
+  lock.called = called and '0' or lock.called
   grant(lock, id, holder, lease_ms, now_us)
   save_lock(state, lock, now_ms)
   redis.call('ZREM', queue, format_ticket(ticket))
@@ -1942,11 +2055,19 @@ if mine then
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
+if waits and called then
+  lock.called = call_until(now_ms, claim_ms, id)
+  save_lock(state, lock, now_ms)
+  return { 'queued', 0, CHANCE_MS, more, now_ms }
+end
 if waits then
   local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
   if newest ~= lock.last_ticket or served then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
+  end
+  if is_called(lock.called, now_ms) then
+    recheck_ms = math.min(recheck_ms, claim_ms)
   end
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)
@@ -1964,17 +2085,18 @@ return { 'held', recheck_ms, more }
     [1, 'lua/lock/acquire.lua', 1],
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/next-token.lua', 1],
-    [37, 'lua/shared/lock/quick.lua', 1],
-    [57, 'lua/lock/acquire.lua', 29],
-    [70, 'lua/shared/tickets.lua', 1],
-    [102, 'lua/shared/tell.lua', 1],
-    [126, 'lua/shared/line.lua', 1],
-    [162, 'lua/shared/lock/state.lua', 1],
-    [203, 'lua/shared/lock/save.lua', 1],
-    [237, 'lua/shared/lock/grant.lua', 1],
-    [245, 'lua/shared/lock/hand-over.lua', 1],
-    [280, 'lua/shared/lock/serve.lua', 1],
-    [306, 'lua/lock/acquire.lua', 50],
+    [37, 'lua/shared/lock/called.lua', 1],
+    [53, 'lua/shared/lock/quick.lua', 1],
+    [81, 'lua/lock/acquire.lua', 30],
+    [94, 'lua/shared/tickets.lua', 1],
+    [126, 'lua/shared/tell.lua', 1],
+    [151, 'lua/shared/line.lua', 1],
+    [187, 'lua/shared/lock/state.lua', 1],
+    [231, 'lua/shared/lock/save.lua', 1],
+    [265, 'lua/shared/lock/grant.lua', 1],
+    [273, 'lua/shared/lock/hand-over.lua', 1],
+    [309, 'lua/shared/lock/serve.lua', 1],
+    [336, 'lua/lock/acquire.lua', 51],
   ],
   encode(args) {
     return [
@@ -2039,7 +2161,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '6b9b9fcc8df646c0a43a1a7b02d30b3dbe78469d',
+    sha1: 'aaa0b55275370932c9fca337fec0607bb6ac8728',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2088,6 +2210,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -2131,7 +2254,7 @@ return { 'cleared', existed }
     [1, 'lua/lock/clear.lua', 1],
     [14, 'lua/shared/tickets.lua', 1],
     [46, 'lua/shared/tell.lua', 1],
-    [70, 'lua/lock/clear.lua', 16],
+    [71, 'lua/lock/clear.lua', 16],
   ],
   encode(args) {
     return [
@@ -2178,7 +2301,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: '6c6442f34f3bd4c588751efb4b48badca044605a',
+    sha1: 'b8d7d34cdb85ace2091d5c1b0f45234384169443',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2199,19 +2322,21 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -2221,6 +2346,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -2251,7 +2377,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 
@@ -2305,8 +2431,8 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend-shared.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/lock/state.lua', 1],
-    [60, 'lua/shared/lock/save.lua', 1],
-    [94, 'lua/lock/extend-shared.lua', 16],
+    [63, 'lua/shared/lock/save.lua', 1],
+    [97, 'lua/lock/extend-shared.lua', 16],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2357,7 +2483,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: 'a61992b1b35555c9ab7bb1f8ede7dce33a627733',
+    sha1: '7ded9324936b9a9c59a99de09f2faaa8c3a4427f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2376,19 +2502,21 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -2398,6 +2526,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -2428,7 +2557,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 
@@ -2479,8 +2608,8 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend.lua', 1],
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/lock/state.lua', 1],
-    [58, 'lua/shared/lock/save.lua', 1],
-    [92, 'lua/lock/extend.lua', 14],
+    [61, 'lua/shared/lock/save.lua', 1],
+    [95, 'lua/lock/extend.lua', 14],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2723,7 +2852,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: '5458bea9093044e944dbb1cd96bef30a411cdc99',
+    sha1: '65a252b536ed96cc7512d755233a67d9a83fba22',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2776,19 +2905,21 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -2798,6 +2929,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -2852,7 +2984,7 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/tickets.lua', 1],
     [51, 'lua/shared/lock/state.lua', 1],
-    [92, 'lua/lock/inspect.lua', 16],
+    [95, 'lua/lock/inspect.lua', 16],
   ],
   encode() {
     return []
@@ -2902,7 +3034,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'a43ff076c60a7fe15c10729dba19308fe66dc779',
+    sha1: 'a8e79339dee3db072ac14c810379972349c65463',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2967,6 +3099,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -3026,19 +3159,21 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -3048,6 +3183,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -3078,7 +3214,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 
@@ -3126,7 +3262,11 @@ end
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -3158,6 +3298,22 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -3183,11 +3339,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -3239,7 +3396,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -3280,14 +3437,15 @@ return { 'released', served == 'more' and 1 or 0 }
     [25, 'lua/shared/next-token.lua', 1],
     [30, 'lua/shared/tickets.lua', 1],
     [62, 'lua/shared/tell.lua', 1],
-    [86, 'lua/shared/line.lua', 1],
-    [122, 'lua/shared/lock/state.lua', 1],
-    [163, 'lua/shared/lock/save.lua', 1],
-    [197, 'lua/shared/lock/grant.lua', 1],
-    [205, 'lua/shared/lock/readers.lua', 1],
-    [254, 'lua/shared/lock/hand-over.lua', 1],
-    [289, 'lua/shared/lock/serve-shared.lua', 1],
-    [344, 'lua/lock/release-shared.lua', 30],
+    [87, 'lua/shared/line.lua', 1],
+    [123, 'lua/shared/lock/state.lua', 1],
+    [167, 'lua/shared/lock/save.lua', 1],
+    [201, 'lua/shared/lock/grant.lua', 1],
+    [209, 'lua/shared/lock/readers.lua', 1],
+    [262, 'lua/shared/lock/called.lua', 1],
+    [278, 'lua/shared/lock/hand-over.lua', 1],
+    [314, 'lua/shared/lock/serve-shared.lua', 1],
+    [369, 'lua/lock/release-shared.lua', 31],
   ],
   encode(args) {
     return [
@@ -3340,7 +3498,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '284b7281cb227d01096c6a11213d33301caabcaa',
+    sha1: '5ea1cc39c1ee27718a03e9650cf786689193daee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3366,33 +3524,57 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The quick way of a lock that nobody waits for: reads and writes its state as text, field for field as
--- shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long way.
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
 
--- The newest token of a lock that is free, for an attempt other than the one that gave it back.
-local function free_token(stored, id)
-  if not stored then
-    return '0'
-  end
-  local token, last_id = string.match(stored, '^1 %- (%d+) 0 0 (%S*)')
-  return last_id ~= id and token or nil
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
--- When the lease of this token ends, and the attempt that holds it.
-local function held_by(stored, token)
-  local known, expires_at_ms, id = string.match(stored or '', '^1 x (%d+) (%d+) 0 (%S*)')
-  if known == token then
-    return tonumber(expires_at_ms), id
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
+-- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
+-- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
+-- way.
+
+-- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
+-- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
+local function free_token(stored, id, passes)
+  if not stored then
+    return '0', '0 0'
+  end
+  local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
+  if token and last_id ~= id and (last_ticket == '0' or passes) then
+    return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
+  end
+  return nil
+end
+
+-- When the lease of this token ends, what its state is once it is given back, and how long that is kept; nil
+-- when the line has to be looked at.
+local function given_back(stored, token, now_ms)
+  local known, expires_at_ms, last_ticket, called, id =
+    string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+) (%S*)')
+  if known == token and (last_ticket == '0' or is_called(called, now_ms)) then
+    local text = '1 - ' .. token .. ' 0 ' .. last_ticket .. ' ' .. called .. ' ' .. id .. ' '
+    return tonumber(expires_at_ms), text, last_ticket == '0' and '600000' or '7200000'
   end
   return nil
 end
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local expires_at_ms, id = held_by(redis.call('GET', state), token)
+local expires_at_ms, text, kept_ms = given_back(redis.call('GET', state), token, now_ms)
 if expires_at_ms and expires_at_ms > now_ms then
   -- A full server refuses this; the long way has a write before it that needs no memory.
-  local saved = redis.pcall('SET', state, '1 - ' .. token .. ' 0 0 ' .. id .. ' ', 'PX', '600000')
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if not saved.err then
     return { 'released', 0 }
   end
@@ -3437,6 +3619,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -3496,19 +3679,21 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -3518,6 +3703,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -3548,7 +3734,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 
@@ -3604,11 +3790,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -3631,7 +3818,8 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      local now_ms = math.floor(now_us / 1000)
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -3671,18 +3859,19 @@ return { 'released', served == 'more' and 1 or 0 }
   lines: [
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/lock/quick.lua', 1],
-    [44, 'lua/lock/release.lua', 20],
-    [57, 'lua/shared/next-token.lua', 1],
-    [62, 'lua/shared/tickets.lua', 1],
-    [94, 'lua/shared/tell.lua', 1],
-    [118, 'lua/shared/line.lua', 1],
-    [154, 'lua/shared/lock/state.lua', 1],
-    [195, 'lua/shared/lock/save.lua', 1],
-    [229, 'lua/shared/lock/grant.lua', 1],
-    [237, 'lua/shared/lock/hand-over.lua', 1],
-    [272, 'lua/shared/lock/serve.lua', 1],
-    [298, 'lua/lock/release.lua', 42],
+    [24, 'lua/shared/lock/called.lua', 1],
+    [40, 'lua/shared/lock/quick.lua', 1],
+    [68, 'lua/lock/release.lua', 21],
+    [81, 'lua/shared/next-token.lua', 1],
+    [86, 'lua/shared/tickets.lua', 1],
+    [118, 'lua/shared/tell.lua', 1],
+    [143, 'lua/shared/line.lua', 1],
+    [179, 'lua/shared/lock/state.lua', 1],
+    [223, 'lua/shared/lock/save.lua', 1],
+    [257, 'lua/shared/lock/grant.lua', 1],
+    [265, 'lua/shared/lock/hand-over.lua', 1],
+    [301, 'lua/shared/lock/serve.lua', 1],
+    [328, 'lua/lock/release.lua', 43],
   ],
   encode(args) {
     return [
@@ -3732,7 +3921,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'b36e67ad9d1fc8ca88cc020dd873036063db43f5',
+    sha1: '30098c2cd43a9b72c3334bd192c3ecc088441a32',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3794,6 +3983,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -3853,19 +4043,21 @@ local function stand_in_line(queue, ticket, last_ticket)
   end
   return last_ticket, redis.call('ZRANK', queue, text)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -3875,6 +4067,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }
@@ -3905,7 +4098,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 
@@ -3953,7 +4146,11 @@ end
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -3985,6 +4182,22 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
   return expires_at_ms
 end
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+local CHANCE_MS = 2
+
+local function is_called(called, now_ms)
+  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
 -- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -4010,11 +4223,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end
@@ -4066,7 +4280,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if call_up(lock, queue, ticket, claim_ms, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -4100,14 +4314,15 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [22, 'lua/shared/next-token.lua', 1],
     [27, 'lua/shared/tickets.lua', 1],
     [59, 'lua/shared/tell.lua', 1],
-    [83, 'lua/shared/line.lua', 1],
-    [119, 'lua/shared/lock/state.lua', 1],
-    [160, 'lua/shared/lock/save.lua', 1],
-    [194, 'lua/shared/lock/grant.lua', 1],
-    [202, 'lua/shared/lock/readers.lua', 1],
-    [251, 'lua/shared/lock/hand-over.lua', 1],
-    [286, 'lua/shared/lock/serve-shared.lua', 1],
-    [341, 'lua/lock/serve.lua', 27],
+    [84, 'lua/shared/line.lua', 1],
+    [120, 'lua/shared/lock/state.lua', 1],
+    [164, 'lua/shared/lock/save.lua', 1],
+    [198, 'lua/shared/lock/grant.lua', 1],
+    [206, 'lua/shared/lock/readers.lua', 1],
+    [259, 'lua/shared/lock/called.lua', 1],
+    [275, 'lua/shared/lock/hand-over.lua', 1],
+    [311, 'lua/shared/lock/serve-shared.lua', 1],
+    [366, 'lua/lock/serve.lua', 28],
   ],
   encode(args) {
     return [

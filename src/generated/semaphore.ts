@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '83d5f38434b980712d78f2595c9e2eea780a2854',
+    sha1: '2f93856c2a80a5855029173384263a0fa71b64d7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -108,6 +108,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -251,7 +252,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -462,13 +463,13 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [29, 'lua/shared/next-token.lua', 1],
     [34, 'lua/shared/tickets.lua', 1],
     [66, 'lua/shared/tell.lua', 1],
-    [90, 'lua/shared/line.lua', 1],
-    [126, 'lua/shared/semaphore/state.lua', 1],
-    [172, 'lua/shared/semaphore/save.lua', 1],
-    [212, 'lua/shared/semaphore/permit.lua', 1],
-    [230, 'lua/shared/semaphore/permits.lua', 1],
-    [307, 'lua/shared/semaphore/serve.lua', 1],
-    [384, 'lua/semaphore/abandon.lua', 33],
+    [91, 'lua/shared/line.lua', 1],
+    [127, 'lua/shared/semaphore/state.lua', 1],
+    [173, 'lua/shared/semaphore/save.lua', 1],
+    [213, 'lua/shared/semaphore/permit.lua', 1],
+    [231, 'lua/shared/semaphore/permits.lua', 1],
+    [308, 'lua/shared/semaphore/serve.lua', 1],
+    [385, 'lua/semaphore/abandon.lua', 33],
   ],
   encode(args) {
     return [
@@ -537,7 +538,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '93aaca237d93671c93e6d8f17a1547184fc311ce',
+    sha1: '426b0ed8ba65cdd38b0468967637e3f2e5a78dab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -614,6 +615,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -757,7 +759,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -1003,13 +1005,13 @@ return { 'full', recheck_ms }
     [37, 'lua/shared/next-token.lua', 1],
     [42, 'lua/shared/tickets.lua', 1],
     [74, 'lua/shared/tell.lua', 1],
-    [98, 'lua/shared/line.lua', 1],
-    [134, 'lua/shared/semaphore/state.lua', 1],
-    [180, 'lua/shared/semaphore/save.lua', 1],
-    [220, 'lua/shared/semaphore/permit.lua', 1],
-    [238, 'lua/shared/semaphore/permits.lua', 1],
-    [315, 'lua/shared/semaphore/serve.lua', 1],
-    [392, 'lua/semaphore/acquire.lua', 41],
+    [99, 'lua/shared/line.lua', 1],
+    [135, 'lua/shared/semaphore/state.lua', 1],
+    [181, 'lua/shared/semaphore/save.lua', 1],
+    [221, 'lua/shared/semaphore/permit.lua', 1],
+    [239, 'lua/shared/semaphore/permits.lua', 1],
+    [316, 'lua/shared/semaphore/serve.lua', 1],
+    [393, 'lua/semaphore/acquire.lua', 41],
   ],
   encode(args) {
     return [
@@ -1078,7 +1080,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: 'cf214c23527b10d5546229ddd74ac1289f491aef',
+    sha1: '284e691b997baa76e14ec596cb8f78e626015c73',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1128,6 +1130,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1171,7 +1174,7 @@ return { 'cleared', existed }
     [1, 'lua/semaphore/clear.lua', 1],
     [15, 'lua/shared/tickets.lua', 1],
     [47, 'lua/shared/tell.lua', 1],
-    [71, 'lua/semaphore/clear.lua', 17],
+    [72, 'lua/semaphore/clear.lua', 17],
   ],
   encode(args) {
     return [
@@ -1218,7 +1221,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: '179167c14fdf617bbaa298bd84b201bf6200c07a',
+    sha1: '8d01d90b0f4b8104b2a892a3cc52aa469cae3109',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1327,7 +1330,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -1740,7 +1743,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '0f866fc99aabc5d176e5fd061b134ccf0bceb0ed',
+    sha1: '6d0abcf7b20b76725e6d15ce72cdca1ffa2cc98a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1806,6 +1809,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -1949,7 +1953,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -2152,13 +2156,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
-    [87, 'lua/shared/line.lua', 1],
-    [123, 'lua/shared/semaphore/state.lua', 1],
-    [169, 'lua/shared/semaphore/save.lua', 1],
-    [209, 'lua/shared/semaphore/permit.lua', 1],
-    [227, 'lua/shared/semaphore/permits.lua', 1],
-    [304, 'lua/shared/semaphore/serve.lua', 1],
-    [381, 'lua/semaphore/release.lua', 30],
+    [88, 'lua/shared/line.lua', 1],
+    [124, 'lua/shared/semaphore/state.lua', 1],
+    [170, 'lua/shared/semaphore/save.lua', 1],
+    [210, 'lua/shared/semaphore/permit.lua', 1],
+    [228, 'lua/shared/semaphore/permits.lua', 1],
+    [305, 'lua/shared/semaphore/serve.lua', 1],
+    [382, 'lua/semaphore/release.lua', 30],
   ],
   encode(args) {
     return [
@@ -2210,7 +2214,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '254aa4050fcadcdc7685ab139b9215f1a66f427d',
+    sha1: '7c4c7b39a5fddef818ce1512c8e8a57e583c45fa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2276,6 +2280,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -2419,7 +2424,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -2627,13 +2632,13 @@ return { 'resized', served == 'more' and 1 or 0 }
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
-    [87, 'lua/shared/line.lua', 1],
-    [123, 'lua/shared/semaphore/state.lua', 1],
-    [169, 'lua/shared/semaphore/save.lua', 1],
-    [209, 'lua/shared/semaphore/permit.lua', 1],
-    [227, 'lua/shared/semaphore/permits.lua', 1],
-    [304, 'lua/shared/semaphore/serve.lua', 1],
-    [381, 'lua/semaphore/resize.lua', 30],
+    [88, 'lua/shared/line.lua', 1],
+    [124, 'lua/shared/semaphore/state.lua', 1],
+    [170, 'lua/shared/semaphore/save.lua', 1],
+    [210, 'lua/shared/semaphore/permit.lua', 1],
+    [228, 'lua/shared/semaphore/permits.lua', 1],
+    [305, 'lua/shared/semaphore/serve.lua', 1],
+    [382, 'lua/semaphore/resize.lua', 30],
   ],
   encode(args) {
     return [
@@ -2681,7 +2686,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '02f0124c277b5c4b327b7d8017f17bd143a71d2d',
+    sha1: 'c4b4ac6584fe08c93c8db6f847b995f99e77a210',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2744,6 +2749,7 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -2887,7 +2893,7 @@ end
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -3087,13 +3093,13 @@ return { 'served', served == 'more' and 1 or 0 }
     [23, 'lua/shared/next-token.lua', 1],
     [28, 'lua/shared/tickets.lua', 1],
     [60, 'lua/shared/tell.lua', 1],
-    [84, 'lua/shared/line.lua', 1],
-    [120, 'lua/shared/semaphore/state.lua', 1],
-    [166, 'lua/shared/semaphore/save.lua', 1],
-    [206, 'lua/shared/semaphore/permit.lua', 1],
-    [224, 'lua/shared/semaphore/permits.lua', 1],
-    [301, 'lua/shared/semaphore/serve.lua', 1],
-    [378, 'lua/semaphore/serve.lua', 27],
+    [85, 'lua/shared/line.lua', 1],
+    [121, 'lua/shared/semaphore/state.lua', 1],
+    [167, 'lua/shared/semaphore/save.lua', 1],
+    [207, 'lua/shared/semaphore/permit.lua', 1],
+    [225, 'lua/shared/semaphore/permits.lua', 1],
+    [302, 'lua/shared/semaphore/serve.lua', 1],
+    [379, 'lua/semaphore/serve.lua', 27],
   ],
   encode(args) {
     return [

@@ -13,7 +13,7 @@ import {
 } from '../generated/lock.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Attempts, Standing } from '../runtime/line.ts'
-import { CLAIM_MS, toldOn } from '../runtime/told.ts'
+import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
 import type { Trace, Unit } from '../runtime/unit.ts'
 
 /** How one handle of a lock asks for it. */
@@ -31,6 +31,7 @@ export interface LockSide extends Attempts {
 
 export class ExclusiveSide implements LockSide {
   readonly kind: LeaseKind
+  readonly passes: boolean
   readonly #unit: Unit
   readonly #terms: AcquireTerms
 
@@ -38,14 +39,16 @@ export class ExclusiveSide implements LockSide {
     this.#unit = unit
     this.#terms = terms
     this.kind = exclusiveKind(unit)
+    this.passes = terms.barging
   }
 
-  attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+  async attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+    if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const { holder, leaseMs, barging } = this.#terms
     const { waits, listens } = how
     const { channel, sharded, counted } = toldOn(this.#unit)
     const claimMs = CLAIM_MS
-    const asking = this.#unit.run(acquire, {
+    const answer = await this.#unit.run(acquire, {
       id,
       holder,
       leaseMs,
@@ -57,16 +60,18 @@ export class ExclusiveSide implements LockSide {
       sharded,
       counted,
     })
-    return served(this.#unit, asking)
+    if (answer.status !== 'granted' && answer.more) await serveAll(this.#unit)
+    return answer
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
-    const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     const { more } = await this.#unit.run(abandon, args)
     if (more) await serveAll(this.#unit)
   }
 
   async release(token: number, trace: Trace): Promise<boolean> {
+    if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const answer = await this.#unit.run(
       release,
       { token: String(token), claimMs: CLAIM_MS, ...toldOn(this.#unit) },
@@ -80,6 +85,7 @@ export class ExclusiveSide implements LockSide {
 
 export class SharedSide implements LockSide {
   readonly kind: LeaseKind
+  readonly passes: boolean = false
   readonly #unit: Unit
   readonly #terms: AcquireTerms
 
@@ -89,33 +95,28 @@ export class SharedSide implements LockSide {
     this.kind = sharedKind(unit)
   }
 
-  attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+  async attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
     const { holder, leaseMs } = this.#terms
-    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
-    return served(this.#unit, this.#unit.run(acquireShared, args))
+    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    const answer = await this.#unit.run(acquireShared, args)
+    if (answer.status !== 'granted' && answer.more) await serveAll(this.#unit)
+    return answer
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
     const { holder, leaseMs } = this.#terms
-    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     const { more } = await this.#unit.run(abandonShared, args)
     if (more) await serveAll(this.#unit)
   }
 
   async release(token: number, trace: Trace): Promise<boolean> {
-    const args = { token: String(token), claimMs: CLAIM_MS, ...toldOn(this.#unit) }
+    const args = { token: String(token), claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     const answer = await this.#unit.run(releaseShared, args, trace)
     if (answer.status === 'lost') return false
     if (answer.more) await serveAll(this.#unit)
     return true
   }
-}
-
-/** As the answer; where it says that others are first, they are served before. */
-async function served<Answer extends Standing>(unit: Unit, asked: Promise<Answer>): Promise<Answer> {
-  const answer = await asked
-  if ('more' in answer && answer.more) await serveAll(unit)
-  return answer
 }
 
 /** Hands a free lock on, in bounded steps. */

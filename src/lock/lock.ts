@@ -132,7 +132,7 @@ export class LockAccess {
 
   #lineTerms(waiting: Waiting): LineTerms {
     const { mailbox } = this.#unit.runtime
-    const channel = (): Promise<string> => channelOf(this.#unit)
+    const channel = (): string | Promise<string> => channelOf(this.#unit)
     return { mailbox, channel, waitMs: toWaitMs(waiting), signal: waiting.signal }
   }
 

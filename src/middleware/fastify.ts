@@ -6,7 +6,7 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import type { Answer } from './answer.ts'
 import { readBounded } from './bounded-body.ts'
 import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
-import { incomingOf, pairsOf, type ParsedRequest } from './node-request.ts'
+import { incomingOf, type ParsedRequest, pairsOf } from './node-request.ts'
 import { type Limiter, pass, type RateLimitMiddlewareOptions } from './rate-limiting.ts'
 import type { Recording } from './recording.ts'
 

@@ -1,7 +1,7 @@
 // Middleware for Hono, whose requests and responses are those of fetch.
 
-import { withIdempotency, withRateLimit } from './middleware.ts'
 import type { IdempotencyOptions, Store } from './idempotency.ts'
+import { withIdempotency, withRateLimit } from './middleware.ts'
 import type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
 
 /** What is used of Hono's context. */

@@ -1,6 +1,7 @@
 // Middleware for handlers in the style of fetch: a Request in, a Response out. The adapters of frameworks
 // stand beside it.
 
+import { fingerprintOf } from '../once/once.ts'
 import type { Answer } from './answer.ts'
 import { type Bounded, readBounded } from './bounded-body.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from './idempotency.ts'
 import { type Limiter, pass, type RateLimitMiddlewareOptions } from './rate-limiting.ts'
 import type { Recording } from './recording.ts'
-import { fingerprintOf } from '../once/once.ts'
 import { whenDone } from './when-done.ts'
 
 /** Answers a request; further arguments (an environment, a context) are passed on. */

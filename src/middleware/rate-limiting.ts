@@ -1,8 +1,8 @@
 // Rate limits, whatever the framework: before the handler `take` decides; a place that a concurrency limit
 // gave is released when the response is done.
 
-import { rateLimitHeaders } from '../rate-limit/headers.ts'
 import type { Decision } from '../rate-limit/decision.ts'
+import { rateLimitHeaders } from '../rate-limit/headers.ts'
 import type { RateLimit } from '../rate-limit/rate-limit.ts'
 import { type Answer, type Headers, problem, unavailable } from './answer.ts'
 

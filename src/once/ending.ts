@@ -1,8 +1,8 @@
 // How an attempt ends: with a result, or without one. By key and token, so that another process may do it.
 
 import { complete, release } from '../generated/once.ts'
-import { LeaseLostError } from '../runtime/errors.ts'
 import { checkInteger } from '../runtime/arguments.ts'
+import { LeaseLostError } from '../runtime/errors.ts'
 import { type Source, unitOf } from './source.ts'
 
 export interface Completed {

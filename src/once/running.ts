@@ -1,9 +1,9 @@
 // Doing the work of a key once, whoever else tries at the same time.
 
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
-import { toWaitMs, waitFor, type Waiting } from '../runtime/wait.ts'
+import { toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import type { Attempt } from './attempt.ts'
-import { beginAttempt, type Begun, type BeginTerms, toBeginTerms } from './beginning.ts'
+import { type BeginTerms, type Begun, beginAttempt, toBeginTerms } from './beginning.ts'
 import { encodeResult, type Source, unitOf } from './source.ts'
 
 export interface RunOptions extends Waiting {

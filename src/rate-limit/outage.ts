@@ -1,7 +1,6 @@
 // An outage of the store is not a limit: nobody has taken too much. What then happens is the user's choice.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { AmbiguousError, DriverError, type DriverErrorCode } from '../runtime/errors.ts'
+import { AmbiguousError, DriverError, type DriverErrorCode, InvalidArgumentError } from '../runtime/errors.ts'
 import type { Outage } from './decision.ts'
 
 /** `throw` the error; `failOpen`: allow meanwhile; `failClosed`: allow nothing meanwhile. */

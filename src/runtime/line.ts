@@ -8,6 +8,7 @@
 //
 // The id makes an attempt safe to repeat: one that holds already, or stands in line, is told so again.
 
+import { setMaxListeners } from 'node:events'
 import { pause, unlessAborted, within } from './in-time.ts'
 import type { Letter, Mailbox, Post } from './mailbox.ts'
 
@@ -36,6 +37,8 @@ export type Standing =
 
 /** How one attempt speaks to the server. */
 export interface Attempts {
+  /** True when an attempt may go before those in line: it then tries before it stands in line itself. */
+  readonly passes: boolean
   /** `waits`: stands in line when nothing is free; `listens`: letters reach this process. */
   attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing>
   /** Leaves the line, or gives back what was granted meanwhile. */
@@ -45,7 +48,7 @@ export interface Attempts {
 export interface LineTerms {
   readonly mailbox: Mailbox
   /** Beginning of the channels on which processes are told. */
-  channel(): Promise<string>
+  channel(): string | Promise<string>
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -62,13 +65,20 @@ const ROUNDING_MS = 1
 export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant | null> {
   const { mailbox, waitMs, signal } = terms
   if (signal?.aborted) return Promise.reject(signal.reason)
+  // One signal may end the waiting of thousands.
+  if (signal !== undefined) setMaxListeners(0, signal)
   const id = mailbox.newId()
-  return waitMs === 0 ? tryOnce(attempts, id) : waitFor(attempts, id, terms)
+  if (waitMs === 0) return tryOnce(attempts, id)
+  return attempts.passes ? tryFirst(attempts, id, terms) : waitFor(attempts, id, terms)
+}
+
+async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
+  return (await tryOnce(attempts, id)) ?? waitFor(attempts, id, terms)
 }
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   const endsAt = performance.now() + terms.waitMs
-  const post = await openPost(terms, id)
+  const post = postNow(terms, id) ?? (await openPost(terms, id))
   const waiter = new Waiter(attempts, id, post, endsAt, terms.signal)
   try {
     return await waiter.wait()
@@ -102,9 +112,15 @@ function abandon(attempts: Attempts, id: string, last: { asking: Promise<unknown
   last.asking.then(tell, tell).catch(() => undefined)
 }
 
+/** Null when the process has to subscribe first. */
+function postNow(terms: LineTerms, id: string): Post | null {
+  const channel = terms.channel()
+  return typeof channel === 'string' ? terms.mailbox.expectNow(channel, id) : null
+}
+
 /** Null when the process cannot listen. */
 async function openPost(terms: LineTerms, id: string): Promise<Post | null> {
-  const opening = terms.channel().then((channel) => terms.mailbox.expect(channel, id))
+  const opening = Promise.resolve(terms.channel()).then((channel) => terms.mailbox.expect(channel, id))
   try {
     return await within(opening, Math.min(terms.waitMs, OPENING_MS), terms.signal)
   } catch {

@@ -43,6 +43,15 @@ export class Mailbox {
     return post
   }
 
+  /** As `expect`, when the process listens there already; else null. */
+  expectNow(beginning: string, id: string): Post | null {
+    const box = this.#boxes.get(beginning)
+    if (box === undefined || !box.ready) return null
+    const post = new Post(() => box.leave(id))
+    box.put(id, post)
+    return post
+  }
+
   /** Whoever waits looks again. The subscriptions end with the driver, which may be waiting in vain for one. */
   close(): void {
     for (const box of this.#boxes.values()) box.close()
@@ -119,6 +128,8 @@ class Box {
   readonly #posts = new Map<string, Post>()
   readonly #forget: () => void
   #linger: NodeJS.Timeout | null = null
+  #emptySince = 0
+  #ready = false
 
   constructor(driver: Driver, channel: string, forget: () => void) {
     this.#forget = forget
@@ -127,13 +138,20 @@ class Box {
       onGap: () => this.#interruptAll(),
     })
     // Whoever waits sees the failure; the next one tries again.
-    this.#subscription.catch(forget)
+    this.#subscription.then(() => (this.#ready = true), forget)
+  }
+
+  /** True once the server has confirmed. */
+  get ready(): boolean {
+    return this.#ready
+  }
+
+  put(id: string, post: Post): void {
+    this.#posts.set(id, post)
   }
 
   async enter(id: string, post: Post): Promise<void> {
-    if (this.#linger !== null) clearTimeout(this.#linger)
-    this.#linger = null
-    this.#posts.set(id, post)
+    this.put(id, post)
     try {
       await this.#subscription
     } catch (error) {
@@ -144,8 +162,20 @@ class Box {
 
   leave(id: string): void {
     if (!this.#posts.delete(id) || this.#posts.size > 0) return
-    this.#linger = setTimeout(() => void this.#unsubscribe(), LINGER_MS)
-    this.#linger.unref()
+    this.#emptySince = performance.now()
+    this.#linger ??= this.#lookIn(LINGER_MS)
+  }
+
+  /** One timer, however often the last one leaves. */
+  #lookIn(ms: number): NodeJS.Timeout {
+    const look = (): void => {
+      this.#linger = null
+      if (this.#posts.size > 0) return
+      const restMs = this.#emptySince + LINGER_MS - performance.now()
+      if (restMs > 0) this.#linger = this.#lookIn(restMs)
+      else void this.#unsubscribe()
+    }
+    return setTimeout(look, ms).unref()
   }
 
   close(): void {

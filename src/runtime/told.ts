@@ -6,8 +6,9 @@ import type { Unit } from './unit.ts'
 export const CLAIM_MS = 1000
 
 /** Everybody who waits for something of this unit is told on a channel that begins so. */
-export async function channelOf(unit: Unit): Promise<string> {
-  return (await learnTold(unit)).channel
+export function channelOf(unit: Unit): string | Promise<string> {
+  if (unit.runtime.server.info !== null) return toldOn(unit).channel
+  return learnTold(unit).then(({ channel }) => channel)
 }
 
 /** As `toldOn`, once the server is known: before that a cluster would be taken for one node. */

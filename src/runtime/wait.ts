@@ -2,7 +2,7 @@
 
 import { type Duration, toMs } from './duration.ts'
 import { pause, within } from './in-time.ts'
-import type { Watch, Wakes } from './wake.ts'
+import type { Wakes, Watch } from './wake.ts'
 
 export interface Waiting {
   /** How long to wait when there is nothing yet; default: not at all. */

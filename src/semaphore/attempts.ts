@@ -1,10 +1,10 @@
 // How attempts on one semaphore speak to the server, and how its permits go on and end.
 
 import {
-  abandon,
   type AbandonArguments,
-  acquire,
   type AcquireArguments,
+  abandon,
+  acquire,
   extend,
   release,
   resize,
@@ -67,6 +67,7 @@ export class Permits {
 
 /** Attempts to get a permit of one weight. */
 export class WeightedAttempts implements Attempts {
+  readonly passes: boolean = false
   readonly #unit: Unit
   readonly #permits: Permits
   readonly #terms: PermitTerms

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
-import { callOf, ECHO, failureOf, scriptOf, untilAnswered, until, WRITE } from './driver-calls.ts'
+import { callOf, ECHO, failureOf, scriptOf, until, untilAnswered, WRITE } from './driver-calls.ts'
 import { type DriverCase, type DriverContext, withDriver } from './driver-context.ts'
 
 // Endless where the key exists, so that a client which resends it to the revived server does no harm.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Contract } from '../../src/testing/vector-contract.ts'
 import type { VectorFile } from '../../src/testing/vector-file.ts'
 
-export const STRUCTURES = ['feed', 'catalog', 'rate-limit', 'once', 'semaphore', 'lock'] as const
+export const STRUCTURES = ['feed', 'catalog', 'rate-limit', 'lock', 'semaphore', 'once'] as const
 
 export function readText(path: string): string {
   return readFileSync(new URL(path, import.meta.url), 'utf8')

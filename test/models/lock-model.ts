@@ -18,6 +18,7 @@ interface Lease {
 
 export const CLAIM_MS = 1000
 const CHANCE_MS = 2000
+const TRY_AGAIN_MS = 2
 
 export class LockModel {
   nowUs: number
@@ -26,6 +27,10 @@ export class LockModel {
   #givenBack = true
   #readers: Lease[] = []
   #line: Attempt[] = []
+  /** Nobody has had the lock since it was given back. */
+  #untouched = true
+  /** Was told to come, and has not come yet. */
+  #called: { id: string; untilMs: number } | null = null
 
   constructor(nowUs: number) {
     this.nowUs = nowUs
@@ -42,13 +47,17 @@ export class LockModel {
     if (this.#givenBack) return ['released', this.#line.length > 0]
     if (!this.#isHeld) return ['lost']
     this.#givenBack = true
-    return ['released', this.#serve('') === 'more']
+    this.#untouched = true
+    return ['released', !this.#isCalled && this.#serve('') === 'more']
   }
 
   releaseShared(token: number): unknown[] {
     if (!this.#live.some((reader) => reader.token === token)) return ['lost']
     this.#readers = this.#live.filter((reader) => reader.token !== token)
-    if (this.#readers.length === 0) this.#serveShared('')
+    if (this.#readers.length === 0) {
+      this.#untouched = true
+      this.#serveShared('')
+    }
     return ['released', false]
   }
 
@@ -61,7 +70,11 @@ export class LockModel {
 
   abandon({ id }: Attempt): unknown[] {
     const left = this.#leaveLine(id)
-    if (this.#holding(id) !== undefined) this.#givenBack = true
+    if (this.#holding(id) !== undefined) {
+      this.#givenBack = true
+      this.#untouched = true
+    }
+    this.#come(id)
     if (this.#isFree) return ['abandoned', this.#serve('') === 'more']
     if (left) this.#callFirst()
     return ['abandoned', left && !this.#isHeld && this.#line[0]?.kind === 's']
@@ -114,9 +127,21 @@ export class LockModel {
   }
 
   #take(one: Attempt, waits: boolean): unknown[] {
+    const passes = one.kind === 'b' && !waits
+    const called = this.#called?.id === one.id
+    if (this.#untouched && (this.#line.length === 0 || passes)) {
+      this.#come(one.id)
+      this.#grant(one, one.leaseMs)
+      return this.#granted(this.#holder)
+    }
     const mine = this.#isFree && one.kind === 'b'
     const served = this.#isFree && !mine ? this.#serve(one.id) : undefined
-    if (!mine && served !== 'own' && served !== 'nobody') return this.#refuse(one, waits, served === 'more')
+    if (!mine && served !== 'own' && served !== 'nobody') {
+      if (!waits || !called) return this.#refuse(one, waits, served === 'more')
+      this.#called = { id: one.id, untilMs: this.#nowMs + CLAIM_MS }
+      return ['queued', 0, TRY_AGAIN_MS, served === 'more', this.#nowMs]
+    }
+    this.#come(one.id)
     this.#grant(one, one.leaseMs)
     this.#leaveLine(one.id)
     this.#callFirst()
@@ -141,8 +166,9 @@ export class LockModel {
     if (!waits) return ['held', recheckMs, more]
     if (!this.#line.some(({ id }) => id === one.id)) this.#line.push(one)
     const place = this.#line.findIndex(({ id }) => id === one.id)
-    const first = place === 0 ? recheckMs : 0
-    return ['queued', place, one.kind === 'b' ? Math.min(recheckMs, CHANCE_MS) : first, more, this.#nowMs]
+    const soon = this.#isCalled && one.kind !== 's' ? Math.min(recheckMs, CLAIM_MS) : recheckMs
+    const first = place === 0 ? soon : 0
+    return ['queued', place, one.kind === 'b' ? Math.min(soon, CHANCE_MS) : first, more, this.#nowMs]
   }
 
   /** As one who wants the lock alone does: readers are left to `serve`. */
@@ -150,9 +176,11 @@ export class LockModel {
     for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
       if (first.id === own) return 'own'
       if (first.kind === 's') return 'more'
+      if (first.kind === 'b' && this.#isCalled) return 'served'
       this.#line.shift()
       if (first.dead) continue
       if (first.kind === 'x') this.#grant(first, Math.min(first.leaseMs, CLAIM_MS))
+      else this.#called = { id: first.id, untilMs: this.#nowMs + CLAIM_MS }
       this.#callFirst()
       return 'served'
     }
@@ -164,6 +192,7 @@ export class LockModel {
       const fits = this.#isFree || first.kind === 's'
       if (first.id === own && fits) return 'own'
       if (!fits && !first.dead) return 'served'
+      if (fits && first.kind === 'b' && this.#isCalled) return 'served'
       this.#line.shift()
       if (first.dead) continue
       if (first.kind === 's') {
@@ -171,6 +200,7 @@ export class LockModel {
         continue
       }
       if (first.kind === 'x') this.#grant(first, Math.min(first.leaseMs, CLAIM_MS))
+      else this.#called = { id: first.id, untilMs: this.#nowMs + CLAIM_MS }
       this.#callFirst()
       return 'served'
     }
@@ -180,6 +210,14 @@ export class LockModel {
   /** Whoever is found gone when it is told that it is the first has left the line. */
   #callFirst(): void {
     while (this.#line[0]?.dead) this.#line.shift()
+  }
+
+  get #isCalled(): boolean {
+    return this.#called !== null && this.#called.untilMs > this.#nowMs
+  }
+
+  #come(id: string): void {
+    if (this.#called?.id === id) this.#called = null
   }
 
   #leaveLine(id: string): boolean {
@@ -192,6 +230,7 @@ export class LockModel {
     this.#token = Math.max(this.#token + 1, this.nowUs)
     this.#holder = { id, token: this.#token, endsMs: this.#nowMs + leaseMs }
     this.#givenBack = false
+    this.#untouched = false
     this.#readers = []
   }
 
@@ -199,6 +238,7 @@ export class LockModel {
     this.#token = Math.max(this.#token + 1, this.nowUs)
     this.#readers.push({ id, token: this.#token, endsMs: this.#nowMs + leaseMs })
     this.#holder = null
+    this.#untouched = false
   }
 
   #granted(lease: Lease | null | undefined): unknown[] {

@@ -15,9 +15,9 @@ import type { Value } from '../../src/testing/vector-value.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
 import { LONG, SEED, tell } from '../proof.ts'
 import { type Answer, CLAIM_MS, SemaphoreModel } from './semaphore-model.ts'
+import { LEASE_MS, step, type Step } from './semaphore-steps.ts'
 
 const HOLDER = 'ada'
-const LEASE_MS = 5000
 const UNKNOWN_LIMIT = 2
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
@@ -29,47 +29,6 @@ afterAll(async () => {
   await driver.close()
   client.disconnect()
 })
-
-type Step =
-  | { do: 'acquire'; who: number; limit: number; waits: boolean }
-  | { do: 'abandon'; who: number }
-  | { do: 'release'; back: number }
-  | { do: 'extend'; back: number; leaseMs: number }
-  | { do: 'resize'; limit: number }
-  | { do: 'serve' }
-  | { do: 'clear' }
-  | { do: 'advance'; ms: number }
-
-const who = fc.nat(9)
-const back = fc.nat(5)
-const acquire = fc.record({
-  do: fc.constant('acquire' as const),
-  who,
-  limit: fc.constantFrom(3, 3, 3, 3, 4, 2),
-  waits: fc.constantFrom(true, true, false),
-})
-const extend = fc.record({
-  do: fc.constant('extend' as const),
-  back,
-  leaseMs: fc.constantFrom(500, 2000, LEASE_MS, 9000),
-})
-const advance = fc.record({
-  do: fc.constant('advance' as const),
-  ms: fc.constantFrom(1, 999, 1000, 1001, 2500, 5000, 11_000),
-})
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 16, arbitrary: acquire },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('abandon' as const), who }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('release' as const), back }) },
-  { weight: 4, arbitrary: extend },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant('resize' as const), limit: fc.integer({ min: 1, max: 6 }) }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('serve' as const) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const) }) },
-  { weight: 6, arbitrary: advance },
-)
 
 /** One history: what the semaphore and the model have been told, and the tokens that they gave out. */
 class History {

@@ -23,11 +23,12 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, how)
+local function call_up(lock, queue, ticket, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
+  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
   if not call_first(queue, claim_ms, how) then
     lock.last_ticket = 0
   end

@@ -15,7 +15,11 @@ end
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
-  redis.call('HDEL', reader_ids, token, 'i' .. id)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.

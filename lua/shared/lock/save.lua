@@ -9,7 +9,7 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 local function lock_text(lock)
   return LOCK_LAYOUT
     .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ')
+    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
     .. (lock.id .. ' ' .. lock.holder)
 end
 

@@ -1,16 +1,18 @@
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <id> <holder>'.
+-- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
+-- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
 --   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
 -- A lock of an unknown layout has nothing but `layout`. The token stays text: it is compared and copied.
 local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S*) (.*)$')
+  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
     return { layout = string.match(stored, '^%S*') }
   end
@@ -20,6 +22,7 @@ local function open_lock(state)
     token = token,
     expires_at_ms = tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
+    called = called,
     id = id,
     holder = holder,
   }

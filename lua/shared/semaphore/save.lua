@@ -36,5 +36,5 @@ end
 -- As `save_semaphore`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  redis.call('SET', state, semaphore_text(semaphore), 'KEEPTTL')
+  save_semaphore(state, semaphore, now_ms)
 end
