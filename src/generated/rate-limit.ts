@@ -2102,7 +2102,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '82587f8adeb6b1253de1da3f5f302502348a1f33',
+    sha1: '8b5d19588dfd64468f4d25c9a1368240ed0e734e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2118,7 +2118,7 @@ command.
 @returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]
 @cost    O(subjects)
 ]]
-local states, states_at = KEYS, 1 -- repeated hash: what counts for each subject; none stands there twice
+local state, state_at = KEYS, 1 -- repeated hash: what counts for the subject; none is named twice
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local name = ARGV[3] -- text: the limit
@@ -2173,8 +2173,8 @@ local span_rest = burst * unit_rest % limit
 local span = burst * unit + (burst * unit_rest - span_rest) / limit
 
 -- Gives what is told of a subject, or nil and why it is refused.
-local function take(state, count, cost)
-  local stored = redis.pcall('HMGET', state, 'layout', field, caller)
+local function take(subject, count, cost)
+  local stored = redis.pcall('HMGET', subject, 'layout', field, caller)
   local layout, counts, record = stored[1], stored[2], stored[3]
   if layout and layout ~= '1' then
     return nil, 'LAYOUT ' .. layout
@@ -2250,19 +2250,19 @@ local function take(state, count, cost)
   end
   counts = struct.pack('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
   if caller == '' then
-    redis.call('HSET', state, 'layout', '1', field, counts)
+    redis.call('HSET', subject, 'layout', '1', field, counts)
   else
     local own = granted == 1 and struct.pack('>dd', call, token) or struct.pack('>ddd', call, token, granted)
-    redis.call('HSET', state, 'layout', '1', field, counts, caller, own)
+    redis.call('HSET', subject, 'layout', '1', field, counts, caller, own)
     -- Where a record comes, old ones go, so that they never add up.
     if layout and not record then
-      forget_old_calls(state, now_us)
+      forget_old_calls(subject, now_us)
     end
   end
   if prolong then
     local life_ms = (reset_us - reset_us % 1000) / 1000 + 20001
-    if redis.call('PTTL', state) < life_ms then
-      redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
+    if redis.call('PTTL', subject) < life_ms then
+      redis.call('PEXPIRE', subject, string.format('%.0f', life_ms))
     end
   end
   return granted, token, free, reset_us, wait_us
@@ -2273,7 +2273,7 @@ local told, refused = { 0, 0, 0, 0, 0 }, {}
 for at = takes_at, #takes, 2 do
   local place = (at - takes_at) / 2
   local granted, token, free, reset_us, wait_us =
-    take(states[states_at + place], tonumber(takes[at]), tonumber(takes[at + 1]))
+    take(state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1]))
   if not granted then
     refused[#refused + 1] = place
     refused[#refused + 1] = token
