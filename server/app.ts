@@ -4,7 +4,7 @@ import type { Perilune } from 'perilune'
 import { type App, createFastify } from './fastify.ts'
 import type { Readiness } from './readiness.ts'
 import { healthRoutes } from './routes/health.ts'
-import { v1Feeds } from './routes/v1-feeds.ts'
+import { v1 } from './routes/v1.ts'
 import { zaqarV2 } from './routes/zaqar-v2.ts'
 import { type FeedLimits, feedLimits } from './v1/limits.ts'
 import type { ZaqarSettings } from './zaqar/settings.ts'
@@ -25,7 +25,7 @@ export interface AppParts {
 export function buildApp({ perilune, readiness, zaqar, feedLimits: own, ...rest }: AppParts): App {
   const app = createFastify(rest.logLevel, rest.requestTimeoutMs)
   app.register(async (health) => healthRoutes(health, readiness))
-  app.register((v1: App) => v1Feeds(v1, perilune, { ...feedLimits, ...own }), { prefix: '/v1' })
+  app.register((native: App) => v1(native, perilune, { ...feedLimits, ...own }), { prefix: '/v1' })
   zaqarV2(app, { perilune, readiness, settings: zaqar })
   return app
 }

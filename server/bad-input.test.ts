@@ -15,17 +15,35 @@ afterAll(() => api[Symbol.asyncDispose]())
 const HEADERS = [`Client-ID: ${ALICE}`, 'X-Project-ID: bad', 'Content-Type: application/json']
 const FEED = '/v1/feeds/f'
 const QUEUE = '/v2/queues/q'
+const LOCK = '/v1/locks/l'
+const SEMAPHORE = '/v1/semaphores/s'
+const SUBJECT = '/v1/rate-limits/r/subjects/s'
+const KEY = '/v1/once/o/keys/k'
 const TARGETS = [
   ['/v1', 'POST', `${FEED}/messages`],
   ['/v1', 'POST', `${FEED}/claims`],
   ['/v1', 'PATCH', `${FEED}/claims/1`],
   ['/v1', 'PUT', `${FEED}/subscribers/s`],
   ['/v1', 'PATCH', `${FEED}/subscribers/s`],
+  ['/v1', 'POST', `${LOCK}/leases`],
+  ['/v1', 'PATCH', `${LOCK}/leases/1`],
+  ['/v1', 'POST', '/v1/elections/e/terms'],
+  ['/v1', 'POST', `${SEMAPHORE}/leases`],
+  ['/v1', 'PUT', `${SEMAPHORE}/limit`],
+  ['/v1', 'POST', `${SUBJECT}/takes`],
+  ['/v1', 'POST', `${SUBJECT}/refunds`],
+  ['/v1', 'POST', `${KEY}/attempts`],
   ['/v2', 'POST', `${QUEUE}/messages`],
   ['/v2', 'POST', `${QUEUE}/claims`],
   ['/v2', 'PATCH', `${QUEUE}/claims/1`],
   ['/v2', 'PUT', QUEUE],
 ] as const
+const MEMBERS = 'messages body limit lease from marker ttl __proto__ limits window weight cost shared'.split(
+  ' ',
+)
+const ROOTS = '/v1/feeds /v2/queues /v1/locks /v1/elections /v1/semaphores /v1/rate-limits /v1/once'.split(
+  ' ',
+)
 const TOO_LARGE = { '/v1': [413], '/v2': [400, 413] }
 
 const raw = (request: RawRequest): Promise<number> => statusOf(api.url, { headers: HEADERS, ...request })
@@ -108,12 +126,12 @@ describe('a body', () => {
 
   test('of any JSON is answered and never with a 500', async () => {
     const value = fc.jsonValue({ maxDepth: 3 })
-    const known = fc.constantFrom('messages', 'body', 'limit', 'lease', 'from', 'marker', 'ttl', '__proto__')
+    const known = fc.constantFrom(...MEMBERS)
     const body = fc.oneof(value, fc.dictionary(known, value), fc.record({ messages: fc.array(value) }))
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...TARGETS), body, async ([, method, path], json) => {
         const status = await raw({ method, path, body: JSON.stringify(json) })
-        expect([200, 201, 204, 400, 404, 410, 415]).toContain(status)
+        expect([200, 201, 204, 400, 404, 409, 410, 415, 422, 429]).toContain(status)
       }),
       { numRuns: 300 },
     )
@@ -141,9 +159,12 @@ describe('a path', () => {
         'messages',
         'claims',
         'tail',
+        'leases',
+        'subjects',
+        'keys',
       ),
     )
-    const path = fc.tuple(fc.constantFrom('/v1/feeds', '/v2/queues'), fc.array(piece, { maxLength: 5 }))
+    const path = fc.tuple(fc.constantFrom(...ROOTS), fc.array(piece, { maxLength: 5 }))
     await fc.assert(
       fc.asyncProperty(path, fc.constantFrom('GET', 'DELETE', 'PUT'), async ([root, pieces], method) => {
         const status = await raw({ method, path: [root, ...pieces].join('/') })
@@ -156,6 +177,9 @@ describe('a path', () => {
   test('of 15 KB is refused', async () => {
     for (const root of [FEED, QUEUE]) {
       expect(await raw({ path: `${root}${'x'.repeat(15_000)}/messages` })).toBe(400)
+    }
+    for (const root of [LOCK, SEMAPHORE, SUBJECT, KEY]) {
+      expect(await raw({ method: 'DELETE', path: `${root}${'x'.repeat(15_000)}` })).toBe(400)
     }
   })
 
@@ -208,6 +232,12 @@ describe('forged', () => {
         await raw({ method: 'DELETE', path: `${FEED}/messages/${text}` }),
         await raw({ path: `${FEED}/claims/${text}` }),
         await raw({ method: 'DELETE', path: `${FEED}/claims/${text}` }),
+        await raw({ method: 'DELETE', path: `${LOCK}/leases/${text}` }),
+        await raw({ method: 'DELETE', path: `${LOCK}/leases/${text}?shared=true` }),
+        await raw({ method: 'PATCH', path: `${SEMAPHORE}/leases/${text}` }),
+        await raw({ method: 'DELETE', path: `/v1/elections/e/terms/${text}` }),
+        await raw({ method: 'DELETE', path: `${SUBJECT}/leases/${text}?limit=1&algorithm=concurrency` }),
+        await raw({ method: 'PUT', path: `${KEY}/attempts/${text}/result`, body: '1' }),
         await raw({ path: `${QUEUE}/messages?marker=${text}` }),
         await raw({ path: `${QUEUE}/messages/${text}` }),
         await raw({ path: `${QUEUE}/claims/${text}` }),
@@ -230,6 +260,9 @@ describe('headers', () => {
     expect(await twice('X-Project-ID', `${FEED}/messages`)).toBe(400)
     expect(await twice('Last-Event-ID', `${FEED}/tail`)).toBe(400)
     expect(await twice('Idempotency-Key', `${FEED}/messages`, 'POST', '{"body":1}')).toBe(400)
+    for (const path of [`${LOCK}/leases`, `${SUBJECT}/takes`, `${KEY}/attempts`]) {
+      expect(await twice('X-Project-ID', path, 'POST', '{"limit":1,"window":"1s"}'), path).toBe(400)
+    }
     expect(await twice('Client-ID', `${QUEUE}/messages`)).toBe(400)
   })
 

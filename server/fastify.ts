@@ -1,18 +1,18 @@
 // Fastify as every route of the service has it: bodies as bytes, queries as written, errors as problems,
 // one line of log a request.
 
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import {
-  fastify,
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  fastify,
   LogController,
   type RawServerDefault,
 } from 'fastify'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound, toProblem, unforeseen } from './problems.ts'
 import { closeUnusedConnections } from './unused-connections.ts'
 import { toProblemAnswer, unforeseenAnswer } from './v1/problem-documents.ts'

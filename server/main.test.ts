@@ -2,7 +2,7 @@
 
 import { type ChildProcess, exec, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

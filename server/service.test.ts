@@ -1,5 +1,5 @@
-import { createServer } from 'node:net'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startProxy } from '../test/servers/proxy.ts'
 import { type RedisServer, startRedis } from '../test/servers/redis.ts'

@@ -2,14 +2,14 @@
 
 import { perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
-import type { App } from './fastify.ts'
 import { buildApp } from './app.ts'
 import { type Engine, EngineError } from './engine/engine.ts'
 import { startEngine } from './engine/start-engine.ts'
+import type { App } from './fastify.ts'
 import { Readiness } from './readiness.ts'
 import { openClient } from './redis-client.ts'
-import { readZaqarSettings, type ZaqarSettings } from './zaqar/settings.ts'
 import { type Environment, readSettings, type Settings, StartError } from './settings.ts'
+import { readZaqarSettings, type ZaqarSettings } from './zaqar/settings.ts'
 
 export interface Service {
   readonly url: string

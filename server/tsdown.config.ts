@@ -1,4 +1,4 @@
-import { type UserConfig, defineConfig } from 'tsdown'
+import { defineConfig, type UserConfig } from 'tsdown'
 
 const config: UserConfig = defineConfig({
   entry: { main: 'main.ts' },

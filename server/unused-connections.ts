@@ -1,6 +1,6 @@
-import type { FastifyInstance } from 'fastify'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 
 /**
  * Closes connections on which no request has come when the service closes. Browsers open some beforehand;

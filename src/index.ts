@@ -168,6 +168,8 @@ export {
   type Extended as AttemptExtended,
   type Found,
   fingerprintOf,
+  type LendOptions,
+  type LentAttempt,
   Once,
   type OnceInspection,
   type OnceOptions,
@@ -216,6 +218,7 @@ export {
   WaitTimeoutError,
 } from './runtime/errors.ts'
 export type { Lease } from './runtime/lease.ts'
+export type { Lent } from './runtime/lending.ts'
 export type { Waiting } from './runtime/wait.ts'
 export type { SemaphoreInspection } from './semaphore/inspection.ts'
 export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'

@@ -7,6 +7,7 @@ import { ioredis } from 'perilune/ioredis'
 import { inject, onTestFinished } from 'vitest'
 import contract from '../lua/contract.json' with { type: 'json' }
 import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock.ts'
+import { counting } from './counting-driver.ts'
 
 export interface Setup {
   redis: Perilune
@@ -14,6 +15,8 @@ export interface Setup {
   /** The name of the limiter. */
   name: string
   clock: { advance(ms: number): Promise<void> }
+  /** Names of the scripts that ran. */
+  calls: string[]
   /** The key of a subject. */
   keyOf(subject: string): string
 }
@@ -22,7 +25,9 @@ export interface Setup {
 export async function setup(): Promise<Setup> {
   const client = new Redis(inject('redisPort'))
   const plain = ioredis(client)
-  const redis = perilune(withTestClock(plain, contract.clock), { namespace: 'limit-test' })
+  const calls: string[] = []
+  const driver = counting(withTestClock(plain, contract.clock), calls)
+  const redis = perilune(driver, { namespace: 'limit-test' })
   onTestFinished(async () => {
     await redis.close()
     client.disconnect()
@@ -35,5 +40,5 @@ export async function setup(): Promise<Setup> {
     await setTestClock(plain, prefixOf('ada'), us)
   }
   await advance(0)
-  return { redis, client, name, clock: { advance }, keyOf: (subject) => `${prefixOf(subject)}:state` }
+  return { redis, client, name, clock: { advance }, calls, keyOf: (subject) => `${prefixOf(subject)}:state` }
 }

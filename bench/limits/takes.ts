@@ -7,7 +7,7 @@ import { toRow } from '../locks/about.ts'
 import { firstLine } from '../locks/stand.ts'
 import { PERILUNE, type Source } from './contender.ts'
 import { LIMITERS } from './contenders.ts'
-import { emptyScript } from './floors.ts'
+import { promisingScript } from './floors.ts'
 import { rateLimiterFlexible } from './rate-limiter-flexible.ts'
 
 const SUBJECTS = [1, 1000]
@@ -63,7 +63,7 @@ function taking(source: Source, subjects: number): Variant {
 function judge(bench: Bench, where: string, alone: Result, crowded: Result): void {
   const ours = { alone: alone.get(PERILUNE), crowded: crowded.get(PERILUNE) }
   const peer = crowded.get(rateLimiterFlexible.name)
-  const floor = alone.get(emptyScript.name)
+  const floor = alone.get(promisingScript.name)
   if (ours.alone === undefined || ours.crowded === undefined || floor === undefined) return
   if (peer !== undefined) {
     bench.judge(
@@ -73,7 +73,7 @@ function judge(bench: Bench, where: string, alone: Result, crowded: Result): voi
     )
   }
   bench.judge(
-    `takes of ${where}, one at a time: server µs above an empty script`,
+    `takes of ${where}, one at a time: server µs above the least script that keeps the promises`,
     { [PERILUNE]: ours.alone.serverUs - floor.serverUs },
     { atMost: 2 },
   )

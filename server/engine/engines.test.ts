@@ -4,20 +4,20 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ask, askFields, until } from '../../test/servers/ask.ts'
 import { startRedis } from '../../test/servers/redis.ts'
 import { EngineError } from './engine.ts'
-import { findExecutable } from './executable.ts'
 import {
-  REAL_SERVER,
+  external,
   type Machine,
+  portOf,
+  REAL_SERVER,
+  setting,
   setup,
   setupWithRedis,
-  portOf,
-  setting,
-  external,
 } from './engine-fixture.ts'
+import { findExecutable } from './executable.ts'
 
 describe('a server named by REDIS_URL', () => {
   test('is used before anything else, and not stopped', async () => {

@@ -1,7 +1,7 @@
 // A queue is a feed, and an entry in the registry of its project; its subscribers hear of what is posted.
 
-import { type Appended, type Claim, type ClaimOptions, type Feed, type FeedOptions, jsonText } from 'perilune'
 import type { NewMessage, Perilune } from 'perilune'
+import { type Appended, type Claim, type ClaimOptions, type Feed, type FeedOptions, jsonText } from 'perilune'
 import type { Webhooks } from '../subscriptions/webhooks.ts'
 import type { QueueTerms } from '../zaqar/metadata.ts'
 import { BoundedMap } from './bounded-map.ts'

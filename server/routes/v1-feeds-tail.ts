@@ -1,5 +1,5 @@
-import { Type } from '@fastify/type-provider-typebox'
 import { Readable } from 'node:stream'
+import { Type } from '@fastify/type-provider-typebox'
 import type { App } from '../fastify.ts'
 import { answers, stream } from '../v1/answers.ts'
 import { after, echo, FeedPath, includeClaimed, origin } from '../v1/arguments.ts'

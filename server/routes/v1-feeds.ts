@@ -1,4 +1,4 @@
-// The native feed API: what all its routes share, and the feed as a whole.
+// The native feed API, and the feed as a whole.
 
 import type { Perilune } from 'perilune'
 import type { App } from '../fastify.ts'
@@ -6,29 +6,17 @@ import { answers, cleared, inspection } from '../v1/answers.ts'
 import { FeedPath } from '../v1/arguments.ts'
 import { encodeInspection } from '../v1/encode.ts'
 import { Feeds } from '../v1/feeds.ts'
-import { takeJsonOnly } from '../v1/json-body.ts'
 import type { FeedLimits } from '../v1/limits.ts'
-import { describeRoutes, serveDescription } from '../v1/openapi.ts'
 import { Refusal } from '../v1/problem-documents.ts'
-import { compileSchema } from '../v1/validation.ts'
-import { Waits } from '../v1/waits.ts'
-import { refuseOtherMethods } from './other-methods.ts'
+import type { Waits } from '../v1/waits.ts'
 import { appendMessages } from './v1-feeds-append.ts'
 import { feedClaims } from './v1-feeds-claims.ts'
 import { feedMessages } from './v1-feeds-messages.ts'
 import { feedSubscribers } from './v1-feeds-subscribers.ts'
 import { feedTail } from './v1-feeds-tail.ts'
 
-export async function v1Feeds(app: App, perilune: Perilune, limits: FeedLimits): Promise<void> {
+export function v1Feeds(app: App, perilune: Perilune, waits: Waits, limits: FeedLimits): void {
   const feeds = new Feeds(perilune)
-  const waits = new Waits(limits.maxWaitMs)
-  app.addHook('preClose', async () => waits.close())
-  takeJsonOnly(app)
-  app.setValidatorCompiler(compileSchema)
-  app.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
-  await describeRoutes(app)
-  refuseOtherMethods(app)
-  serveDescription(app)
   wholeFeeds(app, feeds)
   appendMessages(app, feeds, limits)
   feedMessages(app, feeds, waits)

@@ -1,3 +1,4 @@
+import type { Claim } from 'perilune'
 import { LeaseLostError } from 'perilune'
 import type { App } from '../fastify.ts'
 import type { Limits } from '../limits.ts'
@@ -10,7 +11,6 @@ import { claimPath, encodeClaim, encodeClaimed } from '../zaqar/encode.ts'
 import { termsOf } from '../zaqar/metadata.ts'
 import { ClaimPath, QueuePath, tokenOf } from '../zaqar/names.ts'
 import { countOf, queryOf } from '../zaqar/query.ts'
-import type { Claim } from 'perilune'
 
 export function zaqarClaims(app: App, queues: Queues, limits: Limits): void {
   takeClaims(app, queues, limits)

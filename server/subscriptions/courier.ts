@@ -5,8 +5,8 @@
 // one however often this happens. So a process may die at any point and no push is lost: its lease runs
 // out and another process sends it, perhaps for the second time.
 
-import { type Claim, type Feed, LeaseLostError, type Message } from 'perilune'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Claim, type Feed, LeaseLostError, type Message } from 'perilune'
 import { decodeJob, encodeJob, idempotencyKeyOf, type Job } from './job.ts'
 
 export interface CourierParts {

@@ -3,9 +3,9 @@
 // Which queues these are stands in a catalog. Changes are told to the other processes through a feed; a
 // process that could not listen for a while reads the catalog again.
 
-import type { Catalog, Feed, Perilune } from 'perilune'
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Catalog, Feed, Perilune } from 'perilune'
 import { feedName, type Place, placeOf } from '../queues/place.ts'
 
 export interface CouriersParts {

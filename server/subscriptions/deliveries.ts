@@ -1,8 +1,8 @@
 // What waits to be sent to the subscribers of a queue: a feed for each queue.
 
+import { randomUUID } from 'node:crypto'
 import type { Appended, Feed, NewMessage, Perilune } from 'perilune'
 import { jsonText } from 'perilune'
-import { randomUUID } from 'node:crypto'
 import type { Limits } from '../limits.ts'
 import { feedName, type Place } from '../queues/place.ts'
 import { encodeJob, idempotencyKeyOf, type Job, type Question } from './job.ts'

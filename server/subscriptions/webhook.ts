@@ -1,7 +1,7 @@
 // One POST to a subscriber: to a public address or an allowed one, once, without following anywhere.
 
 import { type LookupAddress, lookup as resolve } from 'node:dns'
-import { type IncomingMessage, request as requestHttp, type RequestOptions } from 'node:http'
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { type AddressRange, mayReach } from './address-guard.ts'

@@ -1,8 +1,8 @@
 // The native feed API under test. Every answer is held against the description that the service serves.
 
-import type { TSchema } from '@fastify/type-provider-typebox'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { TSchema } from '@fastify/type-provider-typebox'
 import { Compile } from 'typebox/compile'
 import { type Answer, type CallOptions, startApp, type TestApp, type TestAppOptions } from './test-app.ts'
 

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { perilune, type Perilune } from 'perilune'
+import { type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { buildApp } from '../app.ts'
 import { type Limits, zaqarLimits } from '../limits.ts'

@@ -1,24 +1,25 @@
 // What answers look like. These schemas describe and are held by the tests; the routes write the answers
 // themselves, because bodies go out as the text that came in.
 
-import { Type } from '@fastify/type-provider-typebox'
 import type { TProperties, TSchema } from '@fastify/type-provider-typebox'
+import { Type } from '@fastify/type-provider-typebox'
 
 /** Answers by status, each with its description. */
 export type Answers = Readonly<Record<number, object>>
 
-const object = (properties: TProperties): TSchema => Type.Object(properties, { additionalProperties: false })
-const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()])
+export const object = (properties: TProperties): TSchema =>
+  Type.Object(properties, { additionalProperties: false })
+export const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()])
 
-const Instant = Type.Integer({ description: 'Unix milliseconds of the server.' })
-const Span = Type.Integer({ minimum: 0, description: 'Milliseconds.' })
-const Count = Type.Integer({ minimum: 0 })
-const Name = Type.String()
+export const Instant: TSchema = Type.Integer({ description: 'Unix milliseconds of the server.' })
+export const Span: TSchema = Type.Integer({ minimum: 0, description: 'Milliseconds.' })
+export const Count: TSchema = Type.Integer({ minimum: 0 })
+export const Name: TSchema = Type.String()
 const Id = Type.String({ description: 'Stays the same for the whole life of the message.' })
 const Marker = Type.String({ description: 'An opaque position: reading after it gives what follows.' })
-const Token = Type.Integer({
+export const Token: TSchema = Type.Integer({
   minimum: 1,
-  description: 'Proves a claim; greater than that of every earlier one.',
+  description: 'Proves a lease; greater than that of every earlier one.',
 })
 
 const Message = object({
@@ -47,7 +48,7 @@ const Claim = object({
   expiresAtMs: Instant,
   messages: Type.Array(Message),
 })
-const Extended = object({ token: Token, leaseMs: Span, expiresAtMs: Instant })
+export const Extended: TSchema = object({ token: Token, leaseMs: Span, expiresAtMs: Instant })
 const Subscriber = object({ name: Name, marker: Marker })
 const Inspection = object({
   name: Name,
@@ -64,7 +65,7 @@ const Inspection = object({
   newest: orNull(Message),
   end: Marker,
 })
-const ProblemDocument = object({
+const PROBLEM = {
   type: Type.String(),
   title: Type.String(),
   status: Type.Integer(),
@@ -72,13 +73,14 @@ const ProblemDocument = object({
   code: Type.String(),
   argument: Type.Optional(Type.String()),
   reason: Type.Optional(Type.String({ enum: ['absent', 'unclaimed', 'held'] })),
-})
+  retryAfterMs: Type.Optional(Span),
+}
 
-const json = (description: string, schema: TSchema, type = 'application/json'): object => ({
+export const json = (description: string, schema: TSchema, type = 'application/json'): object => ({
   description,
   content: { [type]: { schema } },
 })
-const nothing = (description: string): object => ({ description, type: 'null' })
+export const nothing = (description: string): object => ({ description, type: 'null' })
 
 export const appended: Answers = {
   200: json('All of them were appended before, by their idempotency keys.', Appended),
@@ -114,7 +116,7 @@ const PROBLEMS: Answers = {
   400: problem('An argument is wrong; `argument` names it.'),
   404: problem('There is no such thing.'),
   409: problem('Refused; `reason` says why.'),
-  410: problem('The claim has ended, or never was.'),
+  410: problem('The lease has ended, or never was.'),
   413: problem('The body is too large.'),
   415: problem('The body is not application/json.'),
   503: problem('The store or the service cannot, for the moment; see Retry-After.'),
@@ -129,6 +131,7 @@ export function answers(own: Answers, ...statuses: number[]): Answers {
 /** The problems of a body. */
 export const BODY: readonly number[] = [413, 415]
 
-function problem(description: string): object {
-  return json(description, ProblemDocument, 'application/problem+json')
+/** A problem, with members beyond those that every problem may have. */
+export function problem(description: string, members: TProperties = {}): object {
+  return json(description, object({ ...PROBLEM, ...members }), 'application/problem+json')
 }

@@ -1,7 +1,7 @@
 // The arguments of requests, in the words of the library.
 
-import { Type } from '@fastify/type-provider-typebox'
 import type { TBoolean, TInteger, TObject, TOptional, TString, TUnsafe } from '@fastify/type-provider-typebox'
+import { Type } from '@fastify/type-provider-typebox'
 import type { Duration } from 'perilune'
 
 const DURATION = '^\\d+(\\.\\d+)?(ms|s|m|h|d)$'
@@ -38,13 +38,14 @@ export const echo: TOptional<TBoolean> = flag('false hides what `origin` appende
 
 export const includeClaimed: TOptional<TBoolean> = flag('false hides messages while a claim holds them.')
 
-const name: TString = Type.String({
+export const name: TString = Type.String({
   minLength: 1,
   description: 'Any UTF-8 without control characters, percent-encoded; about 380 bytes or more.',
 })
 const id: TString = Type.String({ description: 'The id of a message.' })
 const subscriber: TString = Type.String({ minLength: 1, description: 'The name of a subscriber.' })
 const token: TString = Type.String({ pattern: DIGITS, description: 'The token of a claim.' })
+export const leaseToken: TString = Type.String({ pattern: DIGITS, description: 'The token of a lease.' })
 
 export const FeedPath: TObject<{ name: TString }> = Type.Object({ name })
 export const MessagePath: TObject<{ name: TString; id: TString }> = Type.Object({ name, id })

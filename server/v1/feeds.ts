@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Feed, type FeedOptions, jsonText, type Perilune } from 'perilune'
-import { feedName } from './place.ts'
+import { nameOf } from './place.ts'
 
 /** Opens the feeds that requests name. */
 export class Feeds {
@@ -15,6 +15,6 @@ export class Feeds {
     name: string,
     options: Omit<FeedOptions<string>, 'codec'> = {},
   ): Feed<string> {
-    return this.#perilune.feed(feedName(request, name), { ...options, codec: jsonText })
+    return this.#perilune.feed(nameOf(request, name), { ...options, codec: jsonText })
   }
 }

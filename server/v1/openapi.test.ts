@@ -10,6 +10,11 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const feed = '/v1/feeds/{name}'
+const lock = '/v1/locks/{name}'
+const election = '/v1/elections/{name}'
+const semaphore = '/v1/semaphores/{name}'
+const subject = '/v1/rate-limits/{name}/subjects/{subject}'
+const key = '/v1/once/{name}/keys/{key}'
 const ROUTES = [
   `delete ${feed}`,
   `get ${feed}`,
@@ -31,6 +36,34 @@ const ROUTES = [
   `put ${feed}/subscribers/{subscriber}`,
   `get ${feed}/subscribers/{subscriber}/messages`,
   `get ${feed}/tail`,
+  `delete ${lock}`,
+  `get ${lock}`,
+  `post ${lock}/leases`,
+  `delete ${lock}/leases/{token}`,
+  `patch ${lock}/leases/{token}`,
+  `get ${election}`,
+  `post ${election}/terms`,
+  `delete ${election}/terms/{token}`,
+  `patch ${election}/terms/{token}`,
+  `delete ${semaphore}`,
+  `get ${semaphore}`,
+  `post ${semaphore}/leases`,
+  `delete ${semaphore}/leases/{token}`,
+  `patch ${semaphore}/leases/{token}`,
+  `put ${semaphore}/limit`,
+  `delete ${subject}`,
+  `get ${subject}`,
+  `post ${subject}/takes`,
+  `post ${subject}/peeks`,
+  `post ${subject}/refunds`,
+  `delete ${subject}/leases/{token}`,
+  `delete ${key}`,
+  `get ${key}`,
+  `get ${key}/result`,
+  `post ${key}/attempts`,
+  `delete ${key}/attempts/{token}`,
+  `patch ${key}/attempts/{token}`,
+  `put ${key}/attempts/{token}/result`,
 ]
 
 function described(): [route: string, DescribedRoute][] {

@@ -15,12 +15,12 @@ const INFO = {
   title: 'Perilune',
   version: '1',
   description:
-    'Feeds over HTTP. Durations are texts with a unit (`30s`); in answers a span ends in `Ms`, an instant in `AtMs`.',
+    'Feeds, locks, elections, semaphores, rate limits and idempotency keys over HTTP. Durations are texts with a unit (`30s`); in answers a span ends in `Ms`, an instant in `AtMs`.',
 }
 const TENANT = {
   type: 'string',
   maxLength: 256,
-  description: `The tenant, whose feeds no other tenant sees; default \`${DEFAULT_TENANT}\`.`,
+  description: `The tenant, whose things no other tenant sees; default \`${DEFAULT_TENANT}\`.`,
 }
 
 /** Describes every route that is registered after it. */

@@ -1,5 +1,5 @@
-// Which feed a request means. `v1:<tenant>/<name>`: no queue of /v2 has such a name, and no two tenants
-// share one, for in a tenant's part a slash is written as %2F.
+// Which feed, lock or other structure a request means. `v1:<tenant>/<name>`: no queue of /v2 has such a
+// name, and no two tenants share one, for in a tenant's part a slash is written as %2F.
 
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
@@ -13,8 +13,8 @@ const PLAIN_BYTES = 128
 
 export const DEFAULT_TENANT = 'default'
 
-/** The library's name of a feed. Throws InvalidArgumentError for a name or tenant that cannot be. */
-export function feedName(request: FastifyRequest, name: string): string {
+/** The library's name of what a tenant calls so. Throws InvalidArgumentError for a name or tenant that cannot be. */
+export function nameOf(request: FastifyRequest, name: string): string {
   const prefix = prefixOf(headerOf(request, 'X-Project-ID') ?? DEFAULT_TENANT)
   const left = MAX_NAME_BYTES - Buffer.byteLength(prefix)
   if (name === '') throw new InvalidArgumentError('name', 'must not be empty')

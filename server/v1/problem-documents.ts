@@ -13,6 +13,8 @@ export interface ProblemDocument {
   readonly argument?: string
   /** Why a message was not acked or removed: `absent`, `unclaimed` or `held`. */
   readonly reason?: string
+  /** After which the same request may succeed. */
+  readonly retryAfterMs?: number
 }
 
 export interface ProblemAnswer {
@@ -30,6 +32,35 @@ export class Refusal extends Error {
     super(detail)
     this.code = code
     this.reason = reason
+  }
+}
+
+const DENIALS = {
+  held: [409, 'Held'],
+  full: [409, 'Full'],
+  running: [409, 'Running'],
+  conflict: [422, 'Conflict'],
+  'rate-limited': [429, 'Rate limited'],
+} as const
+
+/** An expected no. `retryAfterMs`: when to come again; `members` go into the document as they are. */
+export class Denial extends Error {
+  override readonly name = 'Denial'
+  readonly code: keyof typeof DENIALS
+  readonly members: object
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: Denial['code'],
+    detail: string,
+    { retryAfterMs, ...members }: { readonly retryAfterMs?: number } = {},
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(detail)
+    this.code = code
+    this.members = retryAfterMs === undefined ? members : { retryAfterMs, ...members }
+    this.headers =
+      retryAfterMs === undefined ? headers : { 'Retry-After': toSeconds(retryAfterMs), ...headers }
   }
 }
 
@@ -53,6 +84,11 @@ export function toProblemAnswer(error: unknown): ProblemAnswer | null {
     const document = problem(code === 'refused' ? 409 : 404, message)
     return { headers: {}, document: reason === undefined ? document : { ...document, reason } }
   }
+  if (error instanceof Denial) {
+    const [status, title] = DENIALS[error.code]
+    const document = { ...problem(status, error.message, error.code), title, ...error.members }
+    return { headers: error.headers, document }
+  }
   if (error instanceof Problem) {
     return { headers: error.headers, document: problem(error.status, error.message) }
   }
@@ -70,7 +106,7 @@ function fromLibrary(error: PeriluneError): ProblemAnswer {
     return { headers: {}, document: { ...problem(400, `${message}.`), argument } }
   }
   if (error instanceof LeaseLostError) {
-    return { headers: {}, document: problem(410, `The claim ${error.token} has ended, or never was.`) }
+    return { headers: {}, document: problem(410, `The lease ${error.token} has ended, or never was.`) }
   }
   const detail =
     error.code === 'ambiguous'
@@ -94,4 +130,9 @@ function problem(status: number, detail: string, code?: string): ProblemDocument
   const [byDefault = 'internal', title = 'Error'] = TITLES[status] ?? []
   const named = code ?? byDefault
   return { type: `urn:perilune:problem:${named}`, title, status, detail, code: named }
+}
+
+/** Up, so that nobody comes too early. */
+function toSeconds(ms: number): string {
+  return String(Math.max(1, Math.ceil(ms / 1000)))
 }

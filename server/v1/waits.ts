@@ -13,6 +13,11 @@ export class Waits {
     this.#maxMs = maxMs
   }
 
+  /** True once no request can wait any more. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
   /** A signal that aborts when the answer is over, however it ends, or when the service closes. */
   begin({ raw }: FastifyReply): AbortSignal {
     const controller = new AbortController()

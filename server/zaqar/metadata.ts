@@ -2,9 +2,9 @@
 
 import type { Limits } from '../limits.ts'
 import { badRequest } from '../problems.ts'
+import { isRetryPolicy, retryPolicyForm } from '../subscriptions/retry-policy.ts'
 import { isWhole, type JsonObject, parseObject } from './body.ts'
 import { nestingOf } from './json-slices.ts'
-import { isRetryPolicy, retryPolicyForm } from '../subscriptions/retry-policy.ts'
 import { isQueueName } from './names.ts'
 
 export type Metadata = JsonObject

@@ -1,7 +1,7 @@
 // Names and identifiers as they stand in paths and queries.
 
-import type { Limits } from '../limits.ts'
 import { type TObject, type TString, Type } from '@fastify/type-provider-typebox'
+import type { Limits } from '../limits.ts'
 import { badRequest } from '../problems.ts'
 
 const QUEUE_NAME = '^[A-Za-z0-9_.-]{1,64}$'

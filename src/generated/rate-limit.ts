@@ -952,7 +952,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '4812d12cfc74332a4c35f0845681e279af31085a',
+    sha1: '37f38f35647d73aedef1ba425050dca542783ec8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -993,10 +993,7 @@ local function recall_token(record, call)
   return number == call and token or nil, number > call
 end
 
-local function forget_old_calls(state, call, now_us)
-  if call % 16 ~= 0 then
-    return
-  end
+local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
   local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
@@ -1452,8 +1449,8 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   if life_ms then
     keep_for(state, life_ms)
   end
-  if caller ~= '' then
-    forget_old_calls(state, call, now_us)
+  if caller ~= '' and call % 16 == 0 then
+    forget_old_calls(state, now_us)
   end
 end
 
@@ -1493,16 +1490,16 @@ return { 'refunded', now_us, tell_meters(meters) }
     [1, 'lua/rate-limit/refund.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/rate-limit/calls.lua', 1],
-    [55, 'lua/shared/rate-limit/subject.lua', 1],
-    [82, 'lua/shared/rate-limit/pairs.lua', 1],
-    [97, 'lua/shared/rate-limit/gcra.lua', 1],
-    [169, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [227, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [277, 'lua/shared/rate-limit/meters.lua', 1],
-    [363, 'lua/shared/rate-limit/refund.lua', 1],
-    [413, 'lua/shared/rate-limit/refunded.lua', 1],
-    [438, 'lua/shared/rate-limit/save.lua', 1],
-    [502, 'lua/rate-limit/refund.lua', 29],
+    [52, 'lua/shared/rate-limit/subject.lua', 1],
+    [79, 'lua/shared/rate-limit/pairs.lua', 1],
+    [94, 'lua/shared/rate-limit/gcra.lua', 1],
+    [166, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [224, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [274, 'lua/shared/rate-limit/meters.lua', 1],
+    [360, 'lua/shared/rate-limit/refund.lua', 1],
+    [410, 'lua/shared/rate-limit/refunded.lua', 1],
+    [435, 'lua/shared/rate-limit/save.lua', 1],
+    [499, 'lua/rate-limit/refund.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1567,7 +1564,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '28075a88a0f703dac336a987cfe2245d5af481fa',
+    sha1: '9e9e230431ec17016f4c751acbee6f0a768c8eaf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1605,10 +1602,7 @@ local function recall_token(record, call)
   return number == call and token or nil, number > call
 end
 
-local function forget_old_calls(state, call, now_us)
-  if call % 16 ~= 0 then
-    return
-  end
+local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
   local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
@@ -1989,8 +1983,8 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   if life_ms then
     keep_for(state, life_ms)
   end
-  if caller ~= '' then
-    forget_old_calls(state, call, now_us)
+  if caller ~= '' and call % 16 == 0 then
+    forget_old_calls(state, now_us)
   end
 end
 
@@ -2025,14 +2019,14 @@ return { 'released' }
     [1, 'lua/rate-limit/release.lua', 1],
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/rate-limit/calls.lua', 1],
-    [52, 'lua/shared/rate-limit/subject.lua', 1],
-    [79, 'lua/shared/rate-limit/pairs.lua', 1],
-    [94, 'lua/shared/rate-limit/gcra.lua', 1],
-    [166, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [224, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [274, 'lua/shared/rate-limit/meters.lua', 1],
-    [360, 'lua/shared/rate-limit/save.lua', 1],
-    [424, 'lua/rate-limit/release.lua', 24],
+    [49, 'lua/shared/rate-limit/subject.lua', 1],
+    [76, 'lua/shared/rate-limit/pairs.lua', 1],
+    [91, 'lua/shared/rate-limit/gcra.lua', 1],
+    [163, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [221, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [271, 'lua/shared/rate-limit/meters.lua', 1],
+    [357, 'lua/shared/rate-limit/save.lua', 1],
+    [421, 'lua/rate-limit/release.lua', 24],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -2062,13 +2056,11 @@ return { 'released' }
   },
 }
 
-export interface TakeOneArguments {
+export interface TakeEachArguments {
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: number
-  /** units to take */
-  readonly cost: number
   /** the limit */
   readonly name: string
   /** units that flow back in a window */
@@ -2077,40 +2069,63 @@ export interface TakeOneArguments {
   readonly windowMs: number
   /** units that may be taken at once */
   readonly burst: number
+  /** of each subject: how many takes, and the units of each */
+  readonly takes: readonly { readonly count: number; readonly cost: number }[]
 }
 
-export type TakeOneAnswer =
-  | { readonly status: 'taken'; readonly token: number; readonly nowUs: number; readonly free: number; readonly resetUs: number }
-  | { readonly status: 'denied'; readonly waitUs: number; readonly nowUs: number; readonly free: number; readonly resetUs: number }
+export type TakeEachAnswer =
+  | { readonly status: 'judged'; readonly nowUs: number; readonly takes: { readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }[]; readonly refused: { readonly at: number; readonly error: string }[] }
 
+function readTakesOfTakeEachJudged(part: Reply | undefined): ({ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { granted: asInteger(flat[from]), token: asInteger(flat[from + 1]), free: asInteger(flat[from + 2]), resetUs: asInteger(flat[from + 3]), waitUs: asInteger(flat[from + 4]) }
+  }
+  return found
+}
+
+function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: number; readonly error: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly error: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), error: asText(flat[from + 1]) }
+  }
+  return found
+}
 
 /**
- * `take` for a subject with one limit, which is of the algorithm gcra: same counts, same bound, same answers, told without lists. It is written in one piece, because on this path a function costs as much as a command.
+ * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none. It is written in one piece, because on this path a function costs as much as a command.
  *
- * Cost: O(1).
+ * Cost: O(subjects).
  */
-export const takeOne: Operation<TakeOneArguments, TakeOneAnswer> = {
+export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
-    name: 'rate-limit/take-one',
-    sha1: '07181d01f23bb13334623b60139bf9f4799d5ba7',
+    name: 'rate-limit/take-each',
+    sha1: '8b5d19588dfd64468f4d25c9a1368240ed0e734e',
     reads: false,
     bytes: false,
     source: `--[[
-\`take\` for a subject with one limit, which is of the algorithm gcra: same counts, same bound, same answers, told
-without lists. It is written in one piece, because on this path a function costs as much as a command.
+Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts,
+same bound, same tokens as \`take\`. Of a subject \`count\` takes of one cost are judged one after the other:
+the first \`granted\` of them have the tokens from \`token\` on, the others are denied and consume nothing.
+\`free\`, \`reset_us\` and \`wait_us\` (until one more take of the cost is allowed; 0: now, or none was denied)
+hold after all of them. A subject that is refused is left alone, told in \`refused\` (\`at\`: its place, counted
+from 0), and stops no other one. A repeated call counts once; takes that it denied may be granted then only
+where it had granted none. It is written in one piece, because on this path a function costs as much as a
+command.
 
-@returns taken   token:integer now_us:integer free:integer reset_us:integer
-@returns denied  wait_us:integer now_us:integer free:integer reset_us:integer
-@cost    O(1)
+@returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]
+@cost    O(subjects)
 ]]
-local state = KEYS[1] -- hash: what counts for the subject
+local state, state_at = KEYS, 1 -- repeated hash: what counts for the subject; none is named twice
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
-local cost = tonumber(ARGV[3]) -- integer: units to take
-local name = ARGV[4] -- text: the limit
-local limit = tonumber(ARGV[5]) -- integer: units that flow back in a window
-local window_ms = tonumber(ARGV[6]) -- integer: the window
-local burst = tonumber(ARGV[7]) -- integer: units that may be taken at once
+local name = ARGV[3] -- text: the limit
+local limit = tonumber(ARGV[4]) -- integer: units that flow back in a window
+local window_ms = tonumber(ARGV[5]) -- integer: the window
+local burst = tonumber(ARGV[6]) -- integer: units that may be taken at once
+local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of each subject: how many takes, and the units of each
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -2133,10 +2148,7 @@ local function recall_token(record, call)
   return number == call and token or nil, number > call
 end
 
-local function forget_old_calls(state, call, now_us)
-  if call % 16 ~= 0 then
-    return
-  end
+local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
   local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
@@ -2150,25 +2162,8 @@ local function forget_old_calls(state, call, now_us)
   end
 end
 
-if cost > burst then
-  return redis.error_reply('INVALID cost: no wait is long enough for so much')
-end
 local field = 'gcra:' .. name
-local stored = redis.call('HMGET', state, 'layout', field, caller)
-local layout, counts, record = stored[1], stored[2], stored[3]
-if layout and layout ~= '1' then
-  return redis.error_reply('LAYOUT ' .. layout)
-end
 local now_us = clock_us()
-local remembered = false
-if record then
-  local number, token = struct.unpack('>dd', record)
-  if number > call then
-    return redis.error_reply('INVALID call: a later one has taken its slot')
-  end
-  remembered = number == call and token
-end
-
 -- What a unit costs and how far ahead of now the theoretical arrival time may lie, each as whole
 -- microseconds and a rest in \`1 / limit\` of one: see shared/rate-limit/gcra.
 local window_us = window_ms * 1000
@@ -2177,109 +2172,154 @@ local unit = (window_us - unit_rest) / limit
 local span_rest = burst * unit_rest % limit
 local span = burst * unit + (burst * unit_rest - span_rest) / limit
 
--- How far ahead it lies; and where it would lie with this take.
-local kept_until_ms, last, ahead, rest = 0, 0, 0, 0
-if counts then
-  local arrival, arrival_rest
-  kept_until_ms, last, arrival, arrival_rest = struct.unpack('>dddd', counts)
-  -- Counts from before the clock stepped back are forgotten.
-  if arrival >= now_us and last <= now_us + 1000000 then
-    ahead, rest = arrival - now_us, arrival_rest
-    -- Counted for another limit of this name.
-    if rest >= limit then
-      ahead, rest = ahead + 1, 0
+-- Gives what is told of a subject, or nil and why it is refused.
+local function take(subject, count, cost)
+  local stored = redis.pcall('HMGET', subject, 'layout', field, caller)
+  local layout, counts, record = stored[1], stored[2], stored[3]
+  if layout and layout ~= '1' then
+    return nil, 'LAYOUT ' .. layout
+  elseif cost > burst then
+    return nil, 'INVALID cost: no wait is long enough for so much'
+  end
+  local remembered, token
+  if record then
+    remembered, token = struct.unpack('>dd', record)
+    if remembered > call then
+      return nil, 'INVALID call: a later one has taken its slot'
     end
-    if ahead > span or (ahead == span and rest > span_rest) then
-      ahead, rest = span, span_rest
+    remembered = remembered == call and (#record > 16 and struct.unpack('>d', record, 17) or 1)
+  elseif stored.err then
+    return nil, stored.err
+  end
+
+  -- How far ahead the theoretical arrival time lies.
+  local kept_until_ms, last, ahead, rest = 0, 0, 0, 0
+  if counts then
+    local arrival, arrival_rest
+    kept_until_ms, last, arrival, arrival_rest = struct.unpack('>dddd', counts)
+    -- Counts from before the clock stepped back are forgotten.
+    if arrival >= now_us and last <= now_us + 1000000 then
+      ahead, rest = arrival - now_us, arrival_rest
+      -- Counted for another limit of this name.
+      if rest >= limit then
+        ahead, rest = ahead + 1, 0
+      end
+      if ahead > span or (ahead == span and rest > span_rest) then
+        ahead, rest = span, span_rest
+      end
     end
   end
-end
-local next_rest = rest + cost * unit_rest
-local next_ahead = ahead + cost * unit + (next_rest - next_rest % limit) / limit
-next_rest = next_rest % limit
-local wait_us = next_ahead - span
-if next_rest > span_rest then
-  wait_us = wait_us + 1
-end
-local taken = wait_us <= 0 and not remembered
-if taken then
-  ahead, rest = next_ahead, next_rest
+
+  -- Tried with all takes; where those are too many, downwards from one more than there is room for.
+  local granted, wait_us = remembered and 1 or count, 0
+  local next_ahead, next_rest
+  repeat
+    if granted * cost > burst then
+      granted = (burst - burst % cost) / cost + 1
+    end
+    next_rest = rest + granted * cost * unit_rest
+    next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
+    next_rest = next_rest % limit
+    local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
+    if over_us > 0 then
+      local room = (span - ahead) * limit + span_rest - rest
+      -- Exact while the room times the limit is; beyond that a unit more or less.
+      local units = (room - room % window_us) / window_us + 1
+      wait_us = over_us
+      granted = math.min(granted - 1, (units - units % cost) / cost + 1)
+    end
+  until over_us <= 0
+
+  if remembered then
+    granted, wait_us = remembered, count > remembered and wait_us or 0
+  elseif granted > 0 then
+    ahead, rest = next_ahead, next_rest
+    token = last < now_us and now_us or last + 1
+  end
+  local reset_us = rest > 0 and ahead + 1 or ahead
+  local room = (span - ahead) * limit + span_rest - rest
+  local free = (room - room % window_us) / window_us
+  if remembered or granted == 0 then
+    return granted, remembered and token or 0, free, reset_us, wait_us
+  end
+
+  local needed_ms = (now_us + reset_us) / 1000 + 10000
+  local prolong = needed_ms > kept_until_ms
+  if prolong then
+    kept_until_ms = needed_ms - needed_ms % 1 + 10000
+  end
+  counts = struct.pack('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
+  if caller == '' then
+    redis.call('HSET', subject, 'layout', '1', field, counts)
+  else
+    local own = granted == 1 and struct.pack('>dd', call, token) or struct.pack('>ddd', call, token, granted)
+    redis.call('HSET', subject, 'layout', '1', field, counts, caller, own)
+    -- Where a record comes, old ones go, so that they never add up.
+    if layout and not record then
+      forget_old_calls(subject, now_us)
+    end
+  end
+  if prolong then
+    local life_ms = (reset_us - reset_us % 1000) / 1000 + 20001
+    if redis.call('PTTL', subject) < life_ms then
+      redis.call('PEXPIRE', subject, string.format('%.0f', life_ms))
+    end
+  end
+  return granted, token, free, reset_us, wait_us
 end
 
-local reset_us = rest > 0 and ahead + 1 or ahead
--- Exact while the room times the limit is; beyond that a unit more or less.
-local room = (span - ahead) * limit + span_rest - rest
-local free = (room - room % window_us) / window_us
-if remembered then
-  return { 'taken', remembered, now_us, free, reset_us }
-elseif not taken then
-  return { 'denied', wait_us, now_us, free, reset_us }
-end
-local token = last < now_us and now_us or last + 1
-local needed_ms = (now_us + reset_us) / 1000 + 10000
-local prolong = needed_ms > kept_until_ms
-if prolong then
-  kept_until_ms = needed_ms - needed_ms % 1 + 10000
-end
-counts = struct.pack('>dddd', kept_until_ms, token, now_us + ahead, rest)
-if caller == '' then
-  redis.call('HSET', state, 'layout', '1', field, counts)
-elseif layout then
-  redis.call('HSET', state, field, counts, caller, struct.pack('>dd', call, token))
-else
-  redis.call('HSET', state, 'layout', '1', field, counts, caller, struct.pack('>dd', call, token))
-end
-if prolong then
-  local life_ms = (reset_us - reset_us % 1000) / 1000 + 20001
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
+-- Room for one subject, so that the list need not grow for it.
+local told, refused = { 0, 0, 0, 0, 0 }, {}
+for at = takes_at, #takes, 2 do
+  local place = (at - takes_at) / 2
+  local granted, token, free, reset_us, wait_us =
+    take(state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1]))
+  if not granted then
+    refused[#refused + 1] = place
+    refused[#refused + 1] = token
+    granted, token, free, reset_us, wait_us = 0, 0, 0, 0, 0
   end
+  local to = place * 5
+  told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
+    granted, token, free, reset_us, wait_us
 end
-if call % 16 == 0 then
-  forget_old_calls(state, call, now_us)
-end
-return { 'taken', token, now_us, free, reset_us }
+return { 'judged', now_us, told, refused }
 `,
   },
-  parts: ['state'],
+  parts: [],
   lines: [
-    [1, 'lua/rate-limit/take-one.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/rate-limit/calls.lua', 1],
-    [55, 'lua/rate-limit/take-one.lua', 20],
+    [1, 'lua/rate-limit/take-each.lua', 1],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/rate-limit/calls.lua', 1],
+    [57, 'lua/rate-limit/take-each.lua', 25],
   ],
   encode(args) {
-    return [
-      args.caller,
-      args.call,
-      args.cost,
-      args.name,
-      args.limit,
-      args.windowMs,
-      args.burst,
-    ]
+    const encoded = new Array<Argument>(6 + args.takes.length * 2)
+    encoded[0] = args.caller
+    encoded[1] = args.call
+    encoded[2] = args.name
+    encoded[3] = args.limit
+    encoded[4] = args.windowMs
+    encoded[5] = args.burst
+    let at = 6
+    for (const item of args.takes) {
+      encoded[at++] = item.count
+      encoded[at++] = item.cost
+    }
+    return encoded
   },
   decode(reply) {
     const parts = asList(reply)
     switch (asText(parts[0])) {
-      case 'taken':
+      case 'judged':
         return {
-          status: 'taken',
-          token: asInteger(parts[1]),
-          nowUs: asInteger(parts[2]),
-          free: asInteger(parts[3]),
-          resetUs: asInteger(parts[4]),
-        }
-      case 'denied':
-        return {
-          status: 'denied',
-          waitUs: asInteger(parts[1]),
-          nowUs: asInteger(parts[2]),
-          free: asInteger(parts[3]),
-          resetUs: asInteger(parts[4]),
+          status: 'judged',
+          nowUs: asInteger(parts[1]),
+          takes: readTakesOfTakeEachJudged(parts[2]),
+          refused: readRefusedOfTakeEachJudged(parts[3]),
         }
       default:
-        return unexpected('one of the answers taken, denied', parts[0])
+        return unexpected('the answer judged', parts[0])
     }
   },
 }
@@ -2325,7 +2365,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: 'd45df4c41535c4f88e753ab17afbdd4bebb245fc',
+    sha1: '579b54913f4aebab5d8860d392a9fe4d9d605ab5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2365,10 +2405,7 @@ local function recall_token(record, call)
   return number == call and token or nil, number > call
 end
 
-local function forget_old_calls(state, call, now_us)
-  if call % 16 ~= 0 then
-    return
-  end
+local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
   local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
@@ -2749,8 +2786,8 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   if life_ms then
     keep_for(state, life_ms)
   end
-  if caller ~= '' then
-    forget_old_calls(state, call, now_us)
+  if caller ~= '' and call % 16 == 0 then
+    forget_old_calls(state, now_us)
   end
 end
 
@@ -2798,14 +2835,14 @@ return { 'taken', token, now_us, tell_meters(meters) }
     [1, 'lua/rate-limit/take.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/rate-limit/calls.lua', 1],
-    [54, 'lua/shared/rate-limit/subject.lua', 1],
-    [81, 'lua/shared/rate-limit/pairs.lua', 1],
-    [96, 'lua/shared/rate-limit/gcra.lua', 1],
-    [168, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [226, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [276, 'lua/shared/rate-limit/meters.lua', 1],
-    [362, 'lua/shared/rate-limit/save.lua', 1],
-    [426, 'lua/rate-limit/take.lua', 26],
+    [51, 'lua/shared/rate-limit/subject.lua', 1],
+    [78, 'lua/shared/rate-limit/pairs.lua', 1],
+    [93, 'lua/shared/rate-limit/gcra.lua', 1],
+    [165, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [223, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [273, 'lua/shared/rate-limit/meters.lua', 1],
+    [359, 'lua/shared/rate-limit/save.lua', 1],
+    [423, 'lua/rate-limit/take.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

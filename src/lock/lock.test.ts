@@ -178,7 +178,10 @@ describe('a token', () => {
     const other = await setup({ name })
     const { token, expiresAtMs } = await lock.acquire()
 
-    expect(await other.lock.extend(token, '1h')).toEqual({ expiresAtMs: expiresAtMs - 30_000 + 3_600_000 })
+    expect(await other.lock.extend(token, '1h')).toEqual({
+      leaseMs: 3_600_000,
+      expiresAtMs: expiresAtMs - 30_000 + 3_600_000,
+    })
     await other.lock.release(token)
 
     expect((await lock.inspect()).mode).toBe('free')

@@ -5,7 +5,8 @@ import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError, LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
 import { checkName, encodeName } from '../runtime/keys.ts'
 import { KeptLease, type Lease, type LeaseTerms, NestedLease, runUnder } from '../runtime/lease.ts'
-import { type Grant, standInLine } from '../runtime/line.ts'
+import { type Lent, lend } from '../runtime/lending.ts'
+import { type Grant, type LineTerms, standInLine } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { channelOf, toldOn } from '../runtime/told.ts'
 import { type Place, Unit } from '../runtime/unit.ts'
@@ -86,14 +87,37 @@ export class LockAccess {
     return runUnder(await this.acquire(options), task)
   }
 
+  /**
+   * As `acquire`, for somebody else, such as the client of a service: nothing here extends the lease. Resolves
+   * to its token and end, or to how long the lock is held at most. Rejects with the signal's reason.
+   */
+  async lend(options: Waiting = {}): Promise<Lent> {
+    checkOptions('options', options, ['wait', 'signal'])
+    const { kind, leaseMs } = this.#leaseTerms
+    return lend(this.#side, { ...this.#lineTerms(options), kind, beginning: this.#unit.beginning, leaseMs })
+  }
+
+  /** Gives a lease back by its token, as another process got it. Throws LeaseLostError when it has ended. */
+  async release(token: number): Promise<void> {
+    const trace = { repeated: false }
+    if (!(await this.#side.release(checkToken(token), trace))) throw this.#lost(token)
+  }
+
+  /**
+   * Makes a lease last `lease` from now; resolves to its length and to when it ends by the server's clock.
+   * Throws LeaseLostError when it has ended.
+   */
+  async extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }> {
+    const leaseMs = toMs('lease', lease, MAX_LEASE)
+    const { beginning } = this.#unit
+    const { endsAtMs } = await this.#side.kind.extend([{ beginning, token: checkToken(token), leaseMs }])
+    const [expiresAtMs = 0] = endsAtMs
+    if (expiresAtMs === 0) throw this.#lost(token)
+    return { leaseMs, expiresAtMs }
+  }
+
   async #stand(waiting: Waiting): Promise<Lease | null> {
-    const { mailbox } = this.#unit.runtime
-    const grant = await standInLine(this.#side, {
-      mailbox,
-      channel: () => channelOf(this.#unit),
-      waitMs: toWaitMs(waiting),
-      signal: waiting.signal,
-    })
+    const grant = await standInLine(this.#side, this.#lineTerms(waiting))
     if (grant === null) return null
     const lease = this.keep(grant)
     // Nobody else will: a lease that was handed over is short until it is extended for the first time.
@@ -104,6 +128,16 @@ export class LockAccess {
   /** For sets of locks: the lease that the server has granted. */
   keep(grant: Grant): KeptLease {
     return new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
+  }
+
+  #lineTerms(waiting: Waiting): LineTerms {
+    const { mailbox } = this.#unit.runtime
+    const channel = (): string | Promise<string> => channelOf(this.#unit)
+    return { mailbox, channel, waitMs: toWaitMs(waiting), signal: waiting.signal }
+  }
+
+  #lost(token: number): LeaseLostError {
+    return new LeaseLostError(this.#leaseTerms.resource, token)
   }
 
   #own(held: Lease): KeptLease | NestedLease {
@@ -124,7 +158,6 @@ export class Lock extends LockAccess {
   /** For sets of locks: its place, and how it is acquired. */
   readonly unit: Unit
   readonly terms: AcquireTerms
-  readonly #side: LockSide
 
   constructor(runtime: Runtime, name: string, options: LockOptions = {}) {
     checkOptions('options', options, OPTIONS)
@@ -137,26 +170,6 @@ export class Lock extends LockAccess {
     this.shared = new LockAccess(name, unit, new SharedSide(unit, terms), terms.leaseMs, maxHoldMs)
     this.unit = unit
     this.terms = terms
-    this.#side = side
-  }
-
-  /** Gives a lease back by its token, as another process got it. Throws LeaseLostError when it has ended. */
-  async release(token: number): Promise<void> {
-    const trace = { repeated: false }
-    if (!(await this.#side.release(checkToken(token), trace))) throw this.#lost(token)
-  }
-
-  /**
-   * Makes a lease last `lease` from now; resolves to when it ends, in milliseconds of the server's clock.
-   * Throws LeaseLostError when it has ended.
-   */
-  async extend(token: number, lease: Duration): Promise<{ expiresAtMs: number }> {
-    const leaseMs = toMs('lease', lease, MAX_LEASE)
-    const { beginning } = this.unit
-    const { endsAtMs } = await this.#side.kind.extend([{ beginning, token: checkToken(token), leaseMs }])
-    const [expiresAtMs = 0] = endsAtMs
-    if (expiresAtMs === 0) throw this.#lost(token)
-    return { expiresAtMs }
   }
 
   /** Who holds the lock and who waits for it, at most 100 of each. */
@@ -170,10 +183,6 @@ export class Lock extends LockAccess {
     const { channel, sharded } = toldOn(this.unit)
     const { existed } = await this.unit.run(clear, { channel, sharded })
     return existed
-  }
-
-  #lost(token: number): LeaseLostError {
-    return new LeaseLostError(`lock ${this.name}`, token)
   }
 }
 

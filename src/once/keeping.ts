@@ -18,6 +18,8 @@ export function kindOf(runtime: Runtime): LeaseKind {
 }
 
 export interface Extended {
+  readonly leaseMs: number
+  /** When the lease ends, in milliseconds of the server's clock. */
   readonly expiresAtMs: number
 }
 
@@ -33,5 +35,5 @@ export async function extendAttempt<Result>(
   const { endsAtMs } = await kindOf(source.runtime).extend([{ beginning: unit.beginning, token, leaseMs }])
   const expiresAtMs = endsAtMs[0] ?? 0
   if (expiresAtMs === 0) throw lost(source, key, token)
-  return { expiresAtMs }
+  return { leaseMs, expiresAtMs }
 }

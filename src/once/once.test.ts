@@ -130,7 +130,10 @@ test('whoever knows key and token can extend, complete and release', async () =>
   const { once } = await setup<string>({ lease: '10s' })
   const { token, expiresAtMs } = attemptOf(await once.begin('a'))
 
-  expect(await once.extend('a', token, '30s')).toEqual({ expiresAtMs: expiresAtMs + 20_000 })
+  expect(await once.extend('a', token, '30s')).toEqual({
+    leaseMs: 30_000,
+    expiresAtMs: expiresAtMs + 20_000,
+  })
   await once.release('a', token)
   await once.release('a', token)
   await expect(once.extend('a', token, '30s')).rejects.toThrow(LeaseLostError)

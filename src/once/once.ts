@@ -7,6 +7,7 @@ import { type BeginOptions, type Begun, beginAttempt, toBeginTerms } from './beg
 import { type Completed, checkToken, completeAttempt, releaseAttempt } from './ending.ts'
 import { clearKey, type Found, findResult, inspectKey, type OnceInspection } from './inspection.ts'
 import { type Extended, extendAttempt } from './keeping.ts'
+import { type LendOptions, type LentAttempt, lendAttempt } from './lending.ts'
 import { type RunOptions, runOnce, type Task } from './running.ts'
 import { encodeResult, jsonOrNothing, type Source, toLeaseMs } from './source.ts'
 
@@ -60,6 +61,15 @@ export class Once<Result> {
     return beginAttempt(this.#source, toBeginTerms(key, options))
   }
 
+  /**
+   * As `begin`, for somebody else, such as the client of a service: nothing here extends the attempt, which is
+   * known by its token. Waits up to `wait` while another one is under way. Rejects with the signal's reason.
+   */
+  async lend(key: string, options: LendOptions = {}): Promise<LentAttempt<Result>> {
+    checkOptions('options', options, ['fingerprint', 'id', 'wait', 'signal'])
+    return lendAttempt(this.#source, key, options)
+  }
+
   /** As `attempt.complete`, for whoever knows only key and token. Throws LeaseLostError. */
   async complete(key: string, token: number, result: Result): Promise<Completed> {
     return completeAttempt(this.#source, key, checkToken(token), encodeResult(this.#source, result))
@@ -97,4 +107,5 @@ export type { Completed } from './ending.ts'
 export { fingerprintOf } from './fingerprint.ts'
 export type { Found, OnceInspection } from './inspection.ts'
 export type { Extended } from './keeping.ts'
+export type { LendOptions, LentAttempt } from './lending.ts'
 export type { RunOptions, Task, TaskContext } from './running.ts'

@@ -70,6 +70,10 @@ interface Answer {
   readonly limits: readonly Meter[]
 }
 
+interface OnlyAnswer extends Meter {
+  readonly nowUs: number
+}
+
 interface DeniedAnswer extends Answer {
   readonly denier: number
   readonly waitUs: number
@@ -88,17 +92,41 @@ export function toDenied(terms: readonly Terms[], answer: DeniedAnswer): Denied 
   }
 }
 
+/** Of a subject with one limit. */
+export function onlyAllowed(terms: Terms, answer: OnlyAnswer, token: number): Allowed {
+  const { nowUs, free, resetUs } = answer
+  const limits = { [terms.name]: toState(terms, free, resetUs) }
+  return { allowed: true, remaining: free, resetAtMs: toMsUp(nowUs + resetUs), limits, token }
+}
+
+/** Of a subject with one limit. */
+export function onlyDenied(terms: Terms, answer: OnlyAnswer, waitUs: number): Denied {
+  const { nowUs, free, resetUs } = answer
+  return {
+    allowed: false,
+    remaining: free,
+    resetAtMs: toMsUp(nowUs + resetUs),
+    limits: { [terms.name]: toState(terms, free, resetUs) },
+    retryAfterMs: toMsUp(waitUs),
+    deniedBy: terms.name,
+  }
+}
+
 /** The states of limits by their names. */
 export function toStates(
   terms: readonly Terms[],
   meters: readonly Meter[],
 ): Readonly<Record<string, LimitState>> {
   return Object.fromEntries(
-    terms.map(({ name, algorithm, limit, windowMs }, at) => {
+    terms.map((each, at) => {
       const { free = 0, resetUs = 0 } = meters[at] ?? {}
-      return [name, { algorithm, limit, windowMs, remaining: free, resetMs: toMsUp(resetUs) }]
+      return [each.name, toState(each, free, resetUs)]
     }),
   )
+}
+
+function toState({ algorithm, limit, windowMs }: Terms, free: number, resetUs: number): LimitState {
+  return { algorithm, limit, windowMs, remaining: free, resetMs: toMsUp(resetUs) }
 }
 
 /** The name of a limit by its place, as scripts tell it. */

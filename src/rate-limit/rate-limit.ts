@@ -1,4 +1,4 @@
-import { clear, inspect, peek, refund, release, take, takeOne } from '../generated/rate-limit.ts'
+import { clear, inspect, peek, refund, release, take } from '../generated/rate-limit.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
@@ -15,6 +15,7 @@ import {
 } from './decision.ts'
 import { type Limit, maxCost, type Terms, toManyTerms, toOnlyTerms } from './limits.ts'
 import { checkOnOutage, decideWithout, type OnOutage } from './outage.ts'
+import { Taker } from './taking.ts'
 
 export interface OutageOptions {
   /** What `take` and `peek` do while the store cannot decide; default `throw`. */
@@ -46,8 +47,8 @@ export class RateLimit<Outcome extends Decision = Decision> {
   readonly name: string
   readonly #runtime: Runtime
   readonly #terms: readonly Terms[]
-  /** The one limit of a subject, of the kind that has a script of its own. */
-  readonly #only: Terms | null
+  /** Where subjects have one limit of the kind whose takes travel together. */
+  readonly #taker: Taker | null
   readonly #maxCost: number
   readonly #onOutage: OnOutage
 
@@ -59,7 +60,8 @@ export class RateLimit<Outcome extends Decision = Decision> {
     this.#onOutage = checkOnOutage(onOutage)
     if ('limits' in limits) checkOptions('options', limits, ['limits'])
     this.#terms = 'limits' in limits ? toManyTerms(limits.limits) : toOnlyTerms(limits)
-    this.#only = onlyGcra(this.#terms)
+    const only = onlyGcra(this.#terms)
+    this.#taker = only && new Taker(runtime, runtime.prefix('rate-limit', name), only)
     this.#maxCost = maxCost(this.#terms)
   }
 
@@ -70,18 +72,23 @@ export class RateLimit<Outcome extends Decision = Decision> {
   async take(subject: string, options: TakeOptions = NO_OPTIONS): Promise<Outcome> {
     const cost = this.#costOf(options, ['cost'])
     const unit = this.#unit(subject)
-    const only = this.#only
-    return this.#decide(() => (only === null ? this.#takeAll(unit, cost) : this.#takeOne(unit, cost, only)))
+    try {
+      const decision = await (this.#taker?.take(unit, cost) ?? this.#takeAll(unit, cost))
+      return decision as Outcome
+    } catch (error) {
+      return this.#decideWithout(error)
+    }
   }
 
   /** What `take` would decide now. Takes and writes nothing. */
   async peek(subject: string, options: TakeOptions = NO_OPTIONS): Promise<Outcome> {
     const cost = this.#costOf(options, ['cost'])
     const unit = this.#unit(subject)
-    return this.#decide(async () => {
-      const answer = await unit.run(peek, { cost, limits: this.#terms })
-      return answer.status === 'allowed' ? toAllowed(this.#terms, answer, 0) : toDenied(this.#terms, answer)
-    })
+    try {
+      return (await this.#peek(unit, cost)) as Outcome
+    } catch (error) {
+      return this.#decideWithout(error)
+    }
   }
 
   /**
@@ -148,30 +155,14 @@ export class RateLimit<Outcome extends Decision = Decision> {
     return answer.status === 'taken' ? toAllowed(limits, answer, answer.token) : toDenied(limits, answer)
   }
 
-  async #takeOne(unit: Unit, cost: number, { name, limit, windowMs, burst }: Terms): Promise<Decision> {
-    const answer = await unit.runOnce(takeOne, ({ caller, call }) => ({
-      caller,
-      call: Number(call),
-      cost,
-      name,
-      limit,
-      windowMs,
-      burst,
-    }))
-    const { nowUs } = answer
-    const limits = [answer]
-    return answer.status === 'taken'
-      ? toAllowed(this.#terms, { nowUs, limits }, answer.token)
-      : toDenied(this.#terms, { nowUs, limits, denier: 1, waitUs: answer.waitUs })
+  async #peek(unit: Unit, cost: number): Promise<Decision> {
+    const answer = await unit.run(peek, { cost, limits: this.#terms })
+    return answer.status === 'allowed' ? toAllowed(this.#terms, answer, 0) : toDenied(this.#terms, answer)
   }
 
   // The type of a limiter tells whether it ever decides without the store; the options decide the type.
-  async #decide(ask: () => Promise<Decision>): Promise<Outcome> {
-    try {
-      return (await ask()) as Outcome
-    } catch (error) {
-      return decideWithout(error, this.#onOutage) as Decision as Outcome
-    }
+  #decideWithout(error: unknown): Outcome {
+    return decideWithout(error, this.#onOutage) as Decision as Outcome
   }
 
   #costOf(options: TakeOptions, known: readonly string[]): number {

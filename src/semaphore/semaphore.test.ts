@@ -59,7 +59,10 @@ describe('permits', () => {
     const { token, expiresAtMs } = await semaphore.acquire()
     const other = redis.semaphore(name, { limit: 1 })
 
-    expect(await other.extend(token, '1m')).toEqual({ expiresAtMs: expiresAtMs + 50_000 })
+    expect(await other.extend(token, '1m')).toEqual({
+      leaseMs: 60_000,
+      expiresAtMs: expiresAtMs + 50_000,
+    })
     await other.release(token)
 
     await expect(other.release(token)).rejects.toThrow(LeaseLostError)

@@ -5,7 +5,8 @@ import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import { KeptLease, type Lease, type LeaseTerms, runUnder } from '../runtime/lease.ts'
-import { standInLine } from '../runtime/line.ts'
+import { type Lent, lend } from '../runtime/lending.ts'
+import { type LineTerms, standInLine } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { channelOf, learnTold } from '../runtime/told.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -92,22 +93,34 @@ export class Semaphore {
     return runUnder(await this.acquire(options), task)
   }
 
+  /**
+   * As `acquire`, for somebody else, such as the client of a service: nothing here extends the permit. Resolves
+   * to its token and end, or to how long to wait for one at most. Rejects as `acquire`.
+   */
+  async lend({ weight = 1, ...waiting }: PermitOptions = {}): Promise<Lent> {
+    checkOptions('options', waiting, ['wait', 'signal'])
+    const { beginning } = this.#unit
+    const { leaseMs } = this.#terms
+    const terms = { ...this.#lineTerms(waiting), kind: this.#permits.kind, beginning, leaseMs }
+    return lend(this.#attempts(weight), terms)
+  }
+
   /** Gives a permit back by its token, as another process got it. Throws LeaseLostError when it has ended. */
   async release(token: number): Promise<void> {
     if (!(await this.#permits.release(checkToken(token), { repeated: false }))) throw this.#lost(token)
   }
 
   /**
-   * Makes a permit last `lease` from now; resolves to when it ends, in milliseconds of the server's clock.
+   * Makes a permit last `lease` from now; resolves to its length and to when it ends by the server's clock.
    * Throws LeaseLostError when it has ended.
    */
-  async extend(token: number, lease: Duration): Promise<{ expiresAtMs: number }> {
+  async extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }> {
     const leaseMs = toMs('lease', lease, MAX_LEASE)
     const { beginning } = this.#unit
     const { endsAtMs } = await this.#permits.kind.extend([{ beginning, token: checkToken(token), leaseMs }])
     const [expiresAtMs = 0] = endsAtMs
     if (expiresAtMs === 0) throw this.#lost(token)
-    return { expiresAtMs }
+    return { leaseMs, expiresAtMs }
   }
 
   /**
@@ -131,19 +144,23 @@ export class Semaphore {
   }
 
   async #stand({ weight = 1, ...waiting }: PermitOptions): Promise<Lease | null> {
-    const { mailbox, keeper } = this.#unit.runtime
-    const checked = checkInteger('weight', weight, 1, MAX_LIMIT)
-    const grant = await standInLine(new WeightedAttempts(this.#unit, this.#permits, this.#terms, checked), {
-      mailbox,
-      channel: () => channelOf(this.#unit),
-      waitMs: toWaitMs(waiting),
-      signal: waiting.signal,
-    })
+    const grant = await standInLine(this.#attempts(weight), this.#lineTerms(waiting))
     if (grant === null) return null
-    const lease = new KeptLease(grant, this.#leaseTerms(), keeper)
+    const lease = new KeptLease(grant, this.#leaseTerms(), this.#unit.runtime.keeper)
     // Nobody else will: a permit that was handed over is short until it is extended for the first time.
     if (this.#maxHoldMs === 0) await lease.confirm()
     return lease
+  }
+
+  #attempts(weight: number): WeightedAttempts {
+    const checked = checkInteger('weight', weight, 1, MAX_LIMIT)
+    return new WeightedAttempts(this.#unit, this.#permits, this.#terms, checked)
+  }
+
+  #lineTerms(waiting: Waiting): LineTerms {
+    const { mailbox } = this.#unit.runtime
+    const channel = (): string | Promise<string> => channelOf(this.#unit)
+    return { mailbox, channel, waitMs: toWaitMs(waiting), signal: waiting.signal }
   }
 
   #leaseTerms(): LeaseTerms {

@@ -84,6 +84,20 @@ describe.each(clients)('with %s', (_, connect) => {
     expect(await limiter.peek('ada')).toMatchObject({ remaining: 10 })
   })
 
+  test('takes that travel together count once, also when their answer is lost', async () => {
+    const { redis, proxy, name } = await setup(connect)
+    const limiter = redis.rateLimit(name, { limit: 30, window: '1d' })
+    const subjects = ['ada', 'bob', 'ada', 'eve', 'ada']
+
+    for (let n = 1; n <= 5; n++) {
+      proxy.cutReplies(1, /evalsha/i)
+      const taken = await Promise.all(subjects.map((subject) => limiter.take(subject)))
+      const left = taken.map((each) => (each.outage ? null : each.remaining))
+      expect(left).toEqual([32 - 3 * n, 30 - n, 31 - 3 * n, 30 - n, 30 - 3 * n])
+      expect(proxy.pendingFaults).toBe(0)
+    }
+  })
+
   test('a refund and a release whose answers are lost happen once, and are told as done', async () => {
     const { redis, proxy, name } = await setup(connect)
     const limiter = redis.rateLimit(name, {

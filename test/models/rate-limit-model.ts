@@ -185,6 +185,19 @@ export class SubjectModel {
     return ['taken', this.#token, this.nowUs, this.#told()]
   }
 
+  /** Takes of one cost one after the other, as many as are allowed; told in the form of `take-each`. */
+  takeEach(cost: number, count: number): [number, number, number, number, number] {
+    let granted = 0
+    while (granted < count && this.#denied(cost) === null) {
+      this.take(cost)
+      granted += 1
+    }
+    const [limit] = this.#limits as [LimitModel]
+    const first = granted === 0 ? 0 : this.#token - granted + 1
+    const waitUs = granted === count ? 0 : limit.waitUs(this.nowUs, cost)
+    return [granted, first, limit.free(this.nowUs), limit.resetUs(this.nowUs), waitUs]
+  }
+
   peek(cost: number): unknown[] {
     return this.#denied(cost) ?? ['allowed', this.nowUs, this.#told()]
   }

@@ -3,7 +3,7 @@ import type { Terms } from './rate-limit-model.ts'
 
 export type Step =
   | { do: 'advance'; ms: number }
-  | { do: 'take'; cost: number; alone: boolean }
+  | { do: 'take'; cost: number; alone: boolean; count: number }
   | { do: 'peek'; cost: number }
   | { do: 'refund'; back: number; cost: number }
   | { do: 'release'; back: number }
@@ -32,10 +32,15 @@ export const limits: fc.Arbitrary<Terms[]> = fc
   .map((all) => all.map((each, at) => ({ name: `l${at}`, ...each })))
 
 const cost = fc.integer({ min: 1, max: 5 })
+// Of takes that are judged together.
+const count = fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 12 }))
 const back = fc.integer({ min: 0, max: 5 })
 
 export const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('take' as const), cost, alone: fc.boolean() }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('take' as const), cost, alone: fc.boolean(), count }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('peek' as const), cost }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('refund' as const), back, cost }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), back }) },

@@ -54,7 +54,7 @@ class History {
 
   async #step(each: Step): Promise<void> {
     if (each.do === 'advance') return this.#advance(each.ms)
-    if (each.do === 'take') return this.#take(this.#possible(each.cost), each.alone)
+    if (each.do === 'take') return this.#take(this.#possible(each.cost), each.alone, each.count)
     if (each.do === 'peek') return this.#peek(this.#possible(each.cost))
     const { token, cost } = this.#taken.at(-1 - each.back) ?? { token: 1, cost: 1 }
     if (each.do === 'refund') return this.#refund(Math.min(cost, each.cost), token)
@@ -67,24 +67,32 @@ class History {
     await setTestClock(driver, this.#prefix, this.#model.nowUs)
   }
 
-  async #take(cost: number, alone: boolean): Promise<void> {
-    const expected = this.#model.take(cost)
+  async #take(cost: number, alone: boolean, count: number): Promise<void> {
     const [only] = this.#terms
-    const [word, token] =
-      alone && this.#terms.length === 1 && only?.algorithm === 'gcra'
-        ? await this.#takeOne(cost, only, expected)
-        : await this.#twice('take', { cost, limits: this.#terms }, expected)
-    counts[word as 'taken' | 'denied'] += 1
-    if (word !== 'taken') return
-    this.#taken.push({ token: Number(token), cost })
-    expect(this.#checker.take(Number(token), this.#model.nowUs, cost)).toBe(null)
+    if (alone && this.#terms.length === 1 && only?.algorithm === 'gcra') {
+      return this.#takeEach(cost, count, only)
+    }
+    const expected = this.#model.take(cost)
+    const [word, token] = await this.#twice('take', { cost, limits: this.#terms }, expected)
+    if (word === 'taken') this.#took(Number(token), cost)
+    else counts.denied += 1
   }
 
-  #takeOne(cost: number, only: Terms, expected: unknown[]): Promise<Value[]> {
+  /** The model takes one after the other, and the script is told of all of them at once. */
+  async #takeEach(cost: number, count: number, only: Terms): Promise<void> {
+    const told = this.#model.takeEach(cost, count)
     const { name, limit, window_ms, burst } = only
-    // The same answer, but for the place of the one limit and its list.
-    const values = expected.filter((_value, at) => expected[0] !== 'denied' || at !== 1)
-    return this.#twice('take-one', { cost, name, limit, window_ms, burst }, values.flat(2))
+    const args = { name, limit, window_ms, burst, takes: [{ count, cost }] }
+    await this.#twice('take-each', args, ['judged', this.#model.nowUs, [told], []])
+    const [granted, token] = told
+    counts.denied += count - granted
+    for (let nth = 0; nth < granted; nth++) this.#took(token + nth, cost)
+  }
+
+  #took(token: number, cost: number): void {
+    counts.taken += 1
+    this.#taken.push({ token, cost })
+    expect(this.#checker.take(token, this.#model.nowUs, cost)).toBe(null)
   }
 
   async #peek(cost: number): Promise<void> {

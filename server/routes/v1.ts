@@ -1,0 +1,34 @@
+// The native API: what all its routes share.
+
+import type { Perilune } from 'perilune'
+import type { App } from '../fastify.ts'
+import { takeJsonOnly } from '../v1/json-body.ts'
+import type { FeedLimits } from '../v1/limits.ts'
+import { describeRoutes, serveDescription } from '../v1/openapi.ts'
+import { compileSchema } from '../v1/validation.ts'
+import { Waits } from '../v1/waits.ts'
+import { refuseOtherMethods } from './other-methods.ts'
+import { v1Elections } from './v1-elections.ts'
+import { v1Feeds } from './v1-feeds.ts'
+import { v1Locks } from './v1-locks.ts'
+import { v1Once } from './v1-once.ts'
+import { v1RateLimits } from './v1-rate-limits.ts'
+import { v1Semaphores } from './v1-semaphores.ts'
+
+export async function v1(app: App, perilune: Perilune, limits: FeedLimits): Promise<void> {
+  const waits = new Waits(limits.maxWaitMs)
+  app.addHook('preClose', async () => waits.close())
+  takeJsonOnly(app)
+  app.setValidatorCompiler(compileSchema)
+  app.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
+  await describeRoutes(app)
+  refuseOtherMethods(app)
+  serveDescription(app)
+  v1Feeds(app, perilune, waits, limits)
+  const parts = { perilune, waits, limits }
+  v1Locks(app, parts)
+  v1Elections(app, parts)
+  v1Semaphores(app, parts)
+  v1RateLimits(app, parts)
+  v1Once(app, parts)
+}

@@ -1,0 +1,111 @@
+// The store fails: what callers who coordinate are told.
+
+import { expect, test } from 'vitest'
+import { startProxy } from '../test/servers/proxy.ts'
+import { startRedis } from '../test/servers/redis.ts'
+import { type FeedApi, startFeedApi } from './testing/feed-api.ts'
+
+const LIMIT = { limit: 2, window: '1h' }
+const SUBJECT = '/rate-limits/r/subjects/s'
+const KEY = '/once/o/keys/k'
+const ROUTES: (readonly [method: string, path: string, body?: unknown])[] = [
+  ['POST', '/locks/l/leases'],
+  ['POST', '/locks/l/leases?wait=1s'],
+  ['POST', '/locks/l/leases', { shared: true }],
+  ['PATCH', '/locks/l/leases/1'],
+  ['DELETE', '/locks/l/leases/1'],
+  ['GET', '/locks/l'],
+  ['DELETE', '/locks/l'],
+  ['POST', '/elections/e/terms?wait=1s'],
+  ['PATCH', '/elections/e/terms/1'],
+  ['DELETE', '/elections/e/terms/1'],
+  ['GET', '/elections/e'],
+  ['POST', '/semaphores/s/leases?wait=1s', { limit: 1 }],
+  ['PATCH', '/semaphores/s/leases/1'],
+  ['DELETE', '/semaphores/s/leases/1'],
+  ['PUT', '/semaphores/s/limit', { limit: 1 }],
+  ['GET', '/semaphores/s'],
+  ['DELETE', '/semaphores/s'],
+  ['POST', `${SUBJECT}/takes`, LIMIT],
+  ['POST', `${SUBJECT}/peeks`, LIMIT],
+  ['POST', `${SUBJECT}/refunds`, LIMIT],
+  ['DELETE', `${SUBJECT}/leases/1?limit=1&algorithm=concurrency`],
+  ['GET', `${SUBJECT}?limit=1&window=1s`],
+  ['DELETE', SUBJECT],
+  ['POST', `${KEY}/attempts`],
+  ['POST', `${KEY}/attempts?wait=1s`],
+  ['PATCH', `${KEY}/attempts/1`],
+  ['DELETE', `${KEY}/attempts/1`],
+  ['PUT', `${KEY}/attempts/1/result`, { done: true }],
+  ['GET', `${KEY}/result`],
+  ['GET', KEY],
+  ['DELETE', KEY],
+]
+
+test('without its store every route answers 503 and says when to try again', async () => {
+  await using faults = await behindProxy()
+  const { api, proxy } = faults
+  proxy.halfOpen()
+
+  const answers = await Promise.all(
+    ROUTES.map(([method, path, body]) => api.call(method, `/v1${path}`, { body })),
+  )
+
+  for (const [at, { status, headers, json, text }] of answers.entries()) {
+    expect([status, headers.get('retry-after')], `${ROUTES[at]?.join(' ')} ${text}`).toEqual([503, '1'])
+    expect(['ambiguous', 'unreachable', 'busy'], text).toContain(json.code)
+  }
+})
+
+test('what was granted or taken although the answer was lost on the way counts once', async () => {
+  await using faults = await behindProxy()
+  const { api, proxy } = faults
+
+  proxy.cutReplies(1, /evalsha/i)
+  const leased = await api.call('POST', '/v1/locks/once/leases')
+  const place = leased.headers.get('location') ?? ''
+  proxy.cutReplies(1, /evalsha/i)
+  const released = await api.call('DELETE', place)
+  proxy.cutReplies(1, /evalsha/i)
+  const begun = await api.call('POST', '/v1/once/o/keys/once/attempts')
+  proxy.cutReplies(1, /evalsha/i)
+  const taken = await api.call('POST', `/v1${SUBJECT}/takes`, { body: LIMIT })
+  proxy.cutReplies(1, /evalsha/i)
+  const permit = await api.call('POST', '/v1/semaphores/once/leases', { body: { limit: 1 } })
+
+  expect([
+    leased.status,
+    released.status,
+    begun.status,
+    taken.status,
+    permit.status,
+    proxy.pendingFaults,
+  ]).toEqual([201, 204, 201, 200, 201, 0])
+  expect(taken.json.remaining).toBe(1)
+})
+
+test('a store that is full leases nothing and says so, and takes back what it has leased', async () => {
+  await using faults = await behindProxy()
+  const { api } = faults
+  const leased = await api.call('POST', '/v1/locks/full/leases')
+  await api.client.config('SET', 'maxmemory', '1')
+
+  const other = await api.call('POST', '/v1/locks/other/leases')
+  expect([other.status, other.json.code]).toEqual([503, 'store-full'])
+  expect((await api.call('DELETE', leased.headers.get('location') ?? '')).status).toBe(204)
+})
+
+async function behindProxy() {
+  const redis = await startRedis()
+  const proxy = await startProxy(redis.port)
+  const api: FeedApi = await startFeedApi(proxy.port, { deadline: '1s' })
+  return {
+    proxy,
+    api,
+    async [Symbol.asyncDispose]() {
+      await proxy.stop()
+      await api[Symbol.asyncDispose]()
+      await redis.stop()
+    },
+  }
+}

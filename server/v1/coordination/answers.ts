@@ -1,0 +1,132 @@
+// What the answers of locks, elections and the like look like, beside those of feeds.
+
+import { Type } from '@fastify/type-provider-typebox'
+import {
+  type Answers,
+  Count,
+  Extended,
+  Instant,
+  json,
+  Name,
+  nothing,
+  object,
+  orNull,
+  problem,
+  Span,
+  Token,
+} from '../answers.ts'
+
+const Holder = object({ token: Token, expiresAtMs: Instant, holder: Type.String() })
+const LockPicture = object({
+  name: Name,
+  mode: Type.String({ enum: ['free', 'held', 'shared'] }),
+  token: Type.Integer({ minimum: 0, description: 'The newest one; 0 when there was none, or long ago.' }),
+  holders: Type.Array(Holder),
+  waiting: Count,
+  line: Type.Array(object({ holder: Type.String(), shared: Type.Boolean() })),
+})
+const ElectionPicture = object({ name: Name, leader: orNull(Holder) })
+
+const Permit = object({ token: Token, expiresAtMs: Instant, weight: Count, holder: Type.String() })
+const SemaphorePicture = object({
+  name: Name,
+  limit: Count,
+  resized: Type.Boolean({ description: 'Whether the limit was set for all.' }),
+  used: Count,
+  token: Type.Integer({ minimum: 0, description: 'The newest one; 0 when there was none, or long ago.' }),
+  permits: Type.Array(Permit),
+  waiting: Count,
+  line: Type.Array(object({ weight: Count, holder: Type.String() })),
+})
+const LimitState = object({
+  algorithm: Type.String({ enum: ['gcra', 'sliding-window', 'concurrency'] }),
+  limit: Count,
+  windowMs: Span,
+  remaining: Count,
+  resetMs: Span,
+})
+const judged = {
+  allowed: Type.Boolean(),
+  remaining: Count,
+  resetAtMs: Instant,
+  limits: Type.Record(Type.String(), LimitState),
+}
+const denied = {
+  ...judged,
+  deniedBy: Type.String({ description: 'The limit that demands the longest wait.' }),
+}
+const Taken = object({
+  ...judged,
+  token: Type.Integer({ minimum: 0, description: 'Proves the take; 0 of a peek.' }),
+})
+const Refused = object({ ...denied, retryAfterMs: Span })
+const SubjectPicture = object({
+  subject: Type.String(),
+  known: Type.Boolean(),
+  limits: Type.Record(Type.String(), LimitState),
+  held: Type.Array(object({ limit: Type.String(), token: Token, expiresAtMs: Instant })),
+})
+const Result = Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' })
+const KeyPicture = object({
+  key: Name,
+  state: Type.String({ enum: ['free', 'running', 'lapsed', 'finished'] }),
+  token: Type.Integer({ minimum: 0, description: 'Of the newest attempt; 0 when none is known.' }),
+  fingerprint: orNull(Type.String()),
+  expiresAtMs: orNull(Instant),
+  keptUntilMs: orNull(Instant),
+  bytes: Count,
+})
+
+const place = { Location: { type: 'string', description: 'The place of the lease.' } }
+
+/** `what`: in words, what is leased. */
+export const lent = (what: string): Answers => ({
+  201: { ...json(`${what} is leased.`, Extended), headers: place },
+  409: problem(`${what} was not free in time: \`retryAfterMs\` tells when it may be.`),
+})
+export const extended: Answers = { 200: json('Extended.', Extended) }
+export const released: Answers = { 204: nothing('Given back.') }
+export const cleared: Answers = { 204: nothing('Nothing is known of it any more.') }
+export const lock: Answers = { 200: json('The lock at one instant.', LockPicture) }
+export const election: Answers = { 200: json('Who leads; null when nobody does.', ElectionPicture) }
+
+export const semaphore: Answers = { 200: json('The semaphore at one instant.', SemaphorePicture) }
+export const resized: Answers = { 204: nothing('Set, for all who use it.') }
+
+const text = (description: string): object => ({ type: 'string', description })
+const limitHeaders = {
+  RateLimit: text('What is left of each limit, and when it is whole again.'),
+  'RateLimit-Policy': text('The limits.'),
+}
+export const taken: Answers = {
+  200: { ...json('Taken from every limit.', Taken), headers: limitHeaders },
+  429: {
+    ...problem('Denied: nothing was taken, from no limit.', denied),
+    headers: { ...limitHeaders, 'Retry-After': text('In seconds, when the same take would be allowed.') },
+  },
+}
+export const peeked: Answers = {
+  200: {
+    ...json('What a take would be told now.', Type.Union([Taken, Refused])),
+    headers: limitHeaders,
+  },
+}
+export const refunded: Answers = {
+  200: json(
+    'Whether anything was given back; false when it had been before.',
+    object({ refunded: Type.Boolean() }),
+  ),
+}
+export const subject: Answers = { 200: json('The subject at one instant.', SubjectPicture) }
+
+export const begun: Answers = {
+  200: json('It was done before: its result.', object({ token: Token, result: Result })),
+  201: { ...json('Begun: do the work, then put its result.', Extended), headers: place },
+  409: problem('Another attempt is under way: `retryAfterMs` tells when its lease ends.'),
+  422: problem('The key came with another fingerprint before.'),
+}
+export const completed: Answers = { 204: nothing('Kept: from now on the key replays it.') }
+export const key: Answers = { 200: json('The key at one instant.', KeyPicture) }
+export const result: Answers = {
+  200: json('The result.', object({ token: Token, keptUntilMs: Instant, result: Result })),
+}

@@ -1,0 +1,33 @@
+import { expect, inject, test } from 'vitest'
+import { createFastify } from '../../fastify.ts'
+import { startApp } from '../../testing/test-app.ts'
+import { feedLimits } from '../limits.ts'
+import { Waits } from '../waits.ts'
+import { lendTo } from './lending.ts'
+
+test('a lease that was granted to a client which has left is given back', async () => {
+  await using service = await startApp(inject('redisPort'))
+  const { perilune } = service
+  const lock = perilune.lock('left', { lease: '1h' })
+  const app = createFastify('silent')
+  const parts = { perilune, waits: new Waits(1000), limits: feedLimits }
+  let outcome: Promise<unknown> = Promise.resolve('none')
+  app.get('/', async (_request, reply) => {
+    const lend = async () => {
+      const lent = await lock.lend()
+      reply.raw.destroy()
+      return lent
+    }
+    const leases = { lend, release: lock.release.bind(lock), extend: lock.extend.bind(lock) }
+    outcome = lendTo(reply, parts, { leases, wait: undefined, code: 'held' })
+    await outcome
+    return reply.hijack()
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+
+  await expect(fetch(url)).rejects.toThrow()
+  expect(await outcome).toBe(null)
+  const { mode, token } = await lock.inspect()
+  expect([mode, token > 0]).toEqual(['free', true])
+  await app.close()
+})

@@ -1,0 +1,65 @@
+// Leases that requests wait for. One that is granted to a client which has left is given back at once.
+
+import type { FastifyReply } from 'fastify'
+import type { Duration, Lent, Perilune, Waiting } from 'perilune'
+import { Problem } from '../../problems.ts'
+import type { FeedLimits } from '../limits.ts'
+import { Denial } from '../problem-documents.ts'
+import type { Waits } from '../waits.ts'
+
+/** What the routes of all structures need. */
+export interface Parts {
+  readonly perilune: Perilune
+  readonly waits: Waits
+  readonly limits: FeedLimits
+}
+
+export type Granted = Extract<Lent, { status: 'granted' }>
+
+/** Leases of one lock or the like, by their tokens. */
+export interface Leases {
+  lend(options: Waiting): Promise<Lent>
+  release(token: number): Promise<void>
+  extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }>
+}
+
+/**
+ * What `ask` resolves to, waiting for as long as the request and the service allow, and asking once more when
+ * that was too short. Resolves to null when the client has left; throws when the service closes.
+ */
+export async function askWaiting<Value>(
+  reply: FastifyReply,
+  { waits, wait }: { waits: Waits; wait: Duration | undefined },
+  ask: (options: Waiting) => Promise<Value>,
+): Promise<Value | null> {
+  if (wait === undefined) return ask({})
+  const value = await waits.during(reply, (signal) => ask({ wait, signal }))
+  if (value !== null) return value
+  if (waits.closed) throw closing()
+  return reply.raw.destroyed ? null : ask({})
+}
+
+/** The lease, or null when nobody is there to use it. Throws Denial with `code` when it is not free in time. */
+export async function lendTo(
+  reply: FastifyReply,
+  { waits }: Parts,
+  {
+    leases,
+    wait,
+    code,
+  }: { leases: Pick<Leases, 'lend' | 'release'>; wait: Duration | undefined; code: 'held' | 'full' },
+): Promise<Granted | null> {
+  const lent = await askWaiting(reply, { waits, wait }, (options) => leases.lend(options))
+  if (lent === null) return null
+  if (lent.status === 'held') {
+    throw new Denial(code, 'It was not free in time.', { retryAfterMs: lent.retryAfterMs })
+  }
+  if (!reply.raw.destroyed) return lent
+  await leases.release(lent.token)
+  return null
+}
+
+function closing(): Problem {
+  const headers = { 'Retry-After': '1' }
+  return new Problem(503, 'Service unavailable', 'The service is shutting down.', headers)
+}

@@ -1,0 +1,129 @@
+// Takes of one tick become one script call, whatever their subjects, where a subject has one limit of the
+// algorithm gcra. On a cluster subjects lie in different slots, and only those of one subject travel together.
+
+import { ServerReplyError } from '../driver.ts'
+import { type TakeEachAnswer, takeEach } from '../generated/rate-limit.ts'
+import type { BatchLimits } from '../runtime/batcher.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { toPeriluneError } from '../runtime/script-errors.ts'
+import type { Unit } from '../runtime/unit.ts'
+import { type Allowed, type Denied, onlyAllowed, onlyDenied } from './decision.ts'
+import type { Terms } from './limits.ts'
+
+type Told = TakeEachAnswer['takes'][number]
+/** A take that was refused or got no answer ends in an error, and no other one with it. */
+type Outcome = Allowed | Denied | Error
+
+interface Asked {
+  readonly state: string
+  readonly cost: number
+}
+
+/** Takes of one subject and one cost, which are judged together. */
+interface Group {
+  readonly state: string
+  readonly cost: number
+  readonly round: number
+  /** Where they stand in their batch. */
+  readonly places: number[]
+  count: number
+}
+
+// A subject costs the server some 3 µs, so a call keeps others waiting for 1 ms at most.
+const LIMITS: BatchLimits = { items: 300, bytes: 1024 * 1024, underWay: 2, waiting: 100_000 }
+
+/** Takes of a limiter; limiters of one name with the same terms share their calls. */
+export class Taker {
+  readonly #runtime: Runtime
+  readonly #terms: Terms
+  readonly #batch: string
+  readonly #place: string
+  readonly #send: (asked: Asked[]) => Promise<Outcome[]>
+
+  /** `place` names the limiter in its namespace. */
+  constructor(runtime: Runtime, place: string, terms: Terms) {
+    const { name, limit, windowMs, burst } = terms
+    this.#runtime = runtime
+    this.#terms = terms
+    this.#place = place
+    this.#batch = `${place} takes ${name} ${limit} ${windowMs} ${burst}`
+    this.#send = (asked) => this.#sendBatch(asked)
+  }
+
+  async take(unit: Unit, cost: number): Promise<Allowed | Denied> {
+    const runtime = this.#runtime
+    if (runtime.server.info === null) await unit.learn()
+    const state = `${unit.beginning}state`
+    const batch = this.#batch + unit.slotName
+    const outcome = await runtime.batcher(batch, LIMITS, this.#send).addOne({ state, cost }, state.length)
+    if (outcome instanceof Error) throw outcome
+    return outcome
+  }
+
+  async #sendBatch(asked: readonly Asked[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = []
+    await Promise.all(inRounds(asked).map((groups) => this.#sendRound(groups, outcomes)))
+    return outcomes
+  }
+
+  /** One call. Rejects never: what fails is the outcome of its takes alone. */
+  async #sendRound(groups: readonly Group[], outcomes: Outcome[]): Promise<void> {
+    const { callIds, runner } = this.#runtime
+    const { name, limit, windowMs, burst } = this.#terms
+    const states = groups.map(({ state }) => state)
+    const place = this.#runtime.server.info?.cluster ? (states[0] as string) : this.#place
+    const slot = callIds.takeSlot(place)
+    const { caller, call } = callIds.next(slot)
+    // Not to be mixed up with the slots of the subject, in which its other calls run.
+    const args = { caller: `${caller}t`, call: Number(call), name, limit, windowMs, burst, takes: groups }
+    try {
+      this.#tell(groups, await runner.run(takeEach, states, args), outcomes)
+    } catch (error) {
+      for (const { places } of groups) for (const at of places) outcomes[at] = error as Error
+    } finally {
+      callIds.giveBack(place, slot)
+    }
+  }
+
+  #tell(groups: readonly Group[], answer: TakeEachAnswer, outcomes: Outcome[]): void {
+    for (const [at, { cost, places }] of groups.entries()) {
+      const told = answer.takes[at] as Told
+      for (const [nth, place] of places.entries()) {
+        outcomes[place] = this.#outcome(answer.nowUs, told, cost, nth)
+      }
+    }
+    for (const { at, error } of answer.refused) {
+      const refusal = toPeriluneError(new ServerReplyError(error), takeEach)
+      for (const place of groups[at]?.places ?? []) outcomes[place] = refusal
+    }
+  }
+
+  /** Of the nth take of a group, counted from 0. */
+  #outcome(nowUs: number, told: Told, cost: number, nth: number): Allowed | Denied {
+    const { granted, token, free, resetUs, waitUs } = told
+    if (nth >= granted) return onlyDenied(this.#terms, { nowUs, free, resetUs }, waitUs)
+    // What was taken after it was free then.
+    const later = (granted - 1 - nth) * cost
+    const { limit, windowMs } = this.#terms
+    const sooner = later === 0 ? 0 : Math.floor((later * windowMs * 1000) / limit)
+    return onlyAllowed(this.#terms, { nowUs, free: free + later, resetUs: resetUs - sooner }, token + nth)
+  }
+}
+
+/** A call names a subject once: takes of another cost go with the next one, behind those before them. */
+function inRounds(asked: readonly Asked[]): Group[][] {
+  const rounds: Group[][] = []
+  const newest = new Map<string, Group>()
+  for (const [place, { state, cost }] of asked.entries()) {
+    const known = newest.get(state)
+    if (known?.cost === cost) {
+      known.count = known.places.push(place)
+      continue
+    }
+    const round = known === undefined ? 0 : known.round + 1
+    const group: Group = { state, cost, round, places: [place], count: 1 }
+    newest.set(state, group)
+    ;(rounds[round] ??= []).push(group)
+  }
+  return rounds
+}

@@ -1,0 +1,48 @@
+// Leases for somebody else: this process stands in line and hands a token on. It neither extends the lease nor
+// watches it, and keeps nothing of it.
+
+import type { LeaseKind } from './lease-keeper.ts'
+import { type Attempts, type Grant, type LineTerms, standInLine } from './line.ts'
+
+/** What became of a wish to lend. */
+export type Lent =
+  | {
+      readonly status: 'granted'
+      /** Greater than that of every earlier lease on the same resource. */
+      readonly token: number
+      readonly leaseMs: number
+      /** When the lease ends, in milliseconds of the server's clock. */
+      readonly expiresAtMs: number
+    }
+  /** Nothing became free in time; something will after `retryAfterMs`, unless it is extended. */
+  | { readonly status: 'held'; readonly retryAfterMs: number }
+
+export interface LendTerms extends LineTerms {
+  readonly kind: LeaseKind
+  /** What the keys of the unit begin with. */
+  readonly beginning: string
+  readonly leaseMs: number
+}
+
+/** Stands in line for `waitMs`, then tries once more. Rejects with the signal's reason. */
+export async function lend(attempts: Attempts, terms: LendTerms): Promise<Lent> {
+  const { mailbox, leaseMs, waitMs } = terms
+  const grant = waitMs === 0 ? null : await standInLine(attempts, terms)
+  const expiresAtMs = grant === null ? 0 : await confirm(grant, terms)
+  if (grant !== null && expiresAtMs > 0)
+    return { status: 'granted', token: grant.token, leaseMs, expiresAtMs }
+  terms.signal?.throwIfAborted()
+  const last = await attempts.attempt(mailbox.newId(), { waits: false, listens: false })
+  if (last.status === 'granted') {
+    return { status: 'granted', token: last.token, leaseMs, expiresAtMs: last.expiresAtMs }
+  }
+  return { status: 'held', retryAfterMs: last.status === 'queued' ? last.recheckMs : last.retryAfterMs }
+}
+
+/** When the lease ends; 0: it has. One that was handed over is short until it is extended for the first time. */
+async function confirm({ token, expiresAtMs, endsAt }: Grant, terms: LendTerms): Promise<number> {
+  const { kind, beginning, leaseMs } = terms
+  if (endsAt - performance.now() >= leaseMs * 0.9) return expiresAtMs
+  const { endsAtMs } = await kind.extend([{ beginning, token, leaseMs }])
+  return endsAtMs[0] ?? 0
+}
