@@ -92,7 +92,7 @@ export class Taker {
         outcomes[place] = this.#outcome(answer.nowUs, told, cost, nth)
       }
     }
-    for (const { at, error } of answer.refused) {
+    for (const { at, error } of answer.refused ?? []) {
       const refusal = toPeriluneError(new ServerReplyError(error), takeEach)
       for (const place of groups[at]?.places ?? []) outcomes[place] = refusal
     }
