@@ -3,7 +3,6 @@
 // coalesced appends beat raw XADD, one at a time costs a third more; nothing grows with the feed.
 
 import { Redis } from 'ioredis'
-import { feedOf } from './feed-layout/shipped.ts'
 import { drawCharts } from './feed/charts.ts'
 import { compareAppends } from './feed/floors.ts'
 import { measureGrowth, measureMemory } from './feed/growth.ts'
@@ -11,6 +10,7 @@ import { compareObservers } from './feed/observers.ts'
 import { openLibrary } from './feed/perilune-poster.ts'
 import { compareLengths, compareLengthsOnCluster } from './feed/script-length.ts'
 import { comparePosts, tellStory } from './feed/story.ts'
+import { feedOf } from './feed-layout/shipped.ts'
 import type { Bench } from './harness/bench.ts'
 
 export { drawCharts as charts }

@@ -1,7 +1,7 @@
 // The feed of the library, with all that it does beside.
 
 import type { Redis } from 'ioredis'
-import type { Feed as ShippedFeed, Perilune } from '../../src/index.ts'
+import type { Perilune, Feed as ShippedFeed } from '../../src/index.ts'
 import { builtLibrary } from '../harness/built.ts'
 import { type Feed, LIFE_MS, ORIGIN, PAGE } from './contender.ts'
 

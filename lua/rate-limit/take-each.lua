@@ -4,11 +4,11 @@ same bound, same tokens as `take`. Of a subject `count` takes of one cost are ju
 the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing.
 `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied)
 hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted
-from 0), and stops no other one. A repeated call counts once; takes that it denied may be granted then only
+from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only
 where it had granted none. It is written in one piece, because on this path a function costs as much as a
 command.
 
-@returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]
+@returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]?
 @cost    O(subjects)
 ]]
 local state, state_at = KEYS, 1 -- repeated hash: what counts for the subject; none is named twice
@@ -130,12 +130,13 @@ local function take(subject, count, cost)
 end
 
 -- Room for one subject, so that the list need not grow for it.
-local told, refused = { 0, 0, 0, 0, 0 }, {}
+local told, refused = { 0, 0, 0, 0, 0 }, false
 for at = takes_at, #takes, 2 do
   local place = (at - takes_at) / 2
   local granted, token, free, reset_us, wait_us =
     take(state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1]))
   if not granted then
+    refused = refused or {}
     refused[#refused + 1] = place
     refused[#refused + 1] = token
     granted, token, free, reset_us, wait_us = 0, 0, 0, 0, 0

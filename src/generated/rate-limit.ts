@@ -2074,7 +2074,7 @@ export interface TakeEachArguments {
 }
 
 export type TakeEachAnswer =
-  | { readonly status: 'judged'; readonly nowUs: number; readonly takes: { readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }[]; readonly refused: { readonly at: number; readonly error: string }[] }
+  | { readonly status: 'judged'; readonly nowUs: number; readonly takes: { readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }[]; readonly refused: { readonly at: number; readonly error: string }[] | null }
 
 function readTakesOfTakeEachJudged(part: Reply | undefined): ({ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number })[] {
   const flat = asList(part)
@@ -2095,14 +2095,14 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 }
 
 /**
- * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none. It is written in one piece, because on this path a function costs as much as a command.
+ * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none. It is written in one piece, because on this path a function costs as much as a command.
  *
  * Cost: O(subjects).
  */
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '8b5d19588dfd64468f4d25c9a1368240ed0e734e',
+    sha1: 'abc548fadd0ee64fde247da125266afd4593d9e6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2111,11 +2111,11 @@ same bound, same tokens as \`take\`. Of a subject \`count\` takes of one cost ar
 the first \`granted\` of them have the tokens from \`token\` on, the others are denied and consume nothing.
 \`free\`, \`reset_us\` and \`wait_us\` (until one more take of the cost is allowed; 0: now, or none was denied)
 hold after all of them. A subject that is refused is left alone, told in \`refused\` (\`at\`: its place, counted
-from 0), and stops no other one. A repeated call counts once; takes that it denied may be granted then only
+from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only
 where it had granted none. It is written in one piece, because on this path a function costs as much as a
 command.
 
-@returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]
+@returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]?
 @cost    O(subjects)
 ]]
 local state, state_at = KEYS, 1 -- repeated hash: what counts for the subject; none is named twice
@@ -2269,12 +2269,13 @@ local function take(subject, count, cost)
 end
 
 -- Room for one subject, so that the list need not grow for it.
-local told, refused = { 0, 0, 0, 0, 0 }, {}
+local told, refused = { 0, 0, 0, 0, 0 }, false
 for at = takes_at, #takes, 2 do
   local place = (at - takes_at) / 2
   local granted, token, free, reset_us, wait_us =
     take(state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1]))
   if not granted then
+    refused = refused or {}
     refused[#refused + 1] = place
     refused[#refused + 1] = token
     granted, token, free, reset_us, wait_us = 0, 0, 0, 0, 0
@@ -2316,7 +2317,7 @@ return { 'judged', now_us, told, refused }
           status: 'judged',
           nowUs: asInteger(parts[1]),
           takes: readTakesOfTakeEachJudged(parts[2]),
-          refused: readRefusedOfTakeEachJudged(parts[3]),
+          refused: parts[3] === null ? null : readRefusedOfTakeEachJudged(parts[3]),
         }
       default:
         return unexpected('the answer judged', parts[0])

@@ -4,6 +4,7 @@
 import { ServerReplyError } from '../driver.ts'
 import { type TakeEachAnswer, takeEach } from '../generated/rate-limit.ts'
 import type { BatchLimits } from '../runtime/batcher.ts'
+import { AmbiguousError, DriverError } from '../runtime/errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { toPeriluneError } from '../runtime/script-errors.ts'
 import type { Unit } from '../runtime/unit.ts'
@@ -14,9 +15,35 @@ type Told = TakeEachAnswer['takes'][number]
 /** A take that was refused or got no answer ends in an error, and no other one with it. */
 type Outcome = Allowed | Denied | Error
 
-interface Asked {
+/** A take on its way. It settles once, by its deadline, also when the calls before it hang. */
+class Asked {
   readonly state: string
   readonly cost: number
+  /** May have been counted. */
+  sent = false
+  settled = false
+  readonly #resolve: (outcome: Outcome) => void
+  readonly #deadline: NodeJS.Timeout
+
+  constructor(state: string, cost: number, deadlineMs: number, resolve: (outcome: Outcome) => void) {
+    this.state = state
+    this.cost = cost
+    this.#resolve = resolve
+    this.#deadline = setTimeout(giveUp, deadlineMs, this)
+  }
+
+  settle(outcome: Outcome): void {
+    if (this.settled) return
+    this.settled = true
+    clearTimeout(this.#deadline)
+    this.#resolve(outcome)
+  }
+}
+
+function giveUp(asked: Asked): void {
+  // The call that carries it ends soon after, if the take did not wait long for it, and knows more.
+  if (asked.sent) return void setTimeout(() => asked.settle(new AmbiguousError(NAME)), GRACE_MS)
+  asked.settle(new DriverError('unreachable', `${NAME}: no server answered before the deadline`))
 }
 
 /** Takes of one subject and one cost, which are judged together. */
@@ -24,11 +51,12 @@ interface Group {
   readonly state: string
   readonly cost: number
   readonly round: number
-  /** Where they stand in their batch. */
-  readonly places: number[]
+  readonly members: Asked[]
   count: number
 }
 
+const NAME = takeEach.script.name
+const GRACE_MS = 10
 // A subject costs the server some 3 µs, so a call keeps others waiting for 1 ms at most.
 const LIMITS: BatchLimits = { items: 300, bytes: 1024 * 1024, underWay: 2, waiting: 100_000 }
 
@@ -38,7 +66,7 @@ export class Taker {
   readonly #terms: Terms
   readonly #batch: string
   readonly #place: string
-  readonly #send: (asked: Asked[]) => Promise<Outcome[]>
+  readonly #send: (asked: Asked[]) => Promise<undefined[]>
 
   /** `place` names the limiter in its namespace. */
   constructor(runtime: Runtime, place: string, terms: Terms) {
@@ -54,20 +82,23 @@ export class Taker {
     const runtime = this.#runtime
     if (runtime.server.info === null) await unit.learn()
     const state = `${unit.beginning}state`
-    const batch = this.#batch + unit.slotName
-    const outcome = await runtime.batcher(batch, LIMITS, this.#send).addOne({ state, cost }, state.length)
+    const batcher = runtime.batcher(this.#batch + unit.slotName, LIMITS, this.#send)
+    const outcome = await new Promise<Outcome>((resolve) => {
+      const asked = new Asked(state, cost, runtime.runner.deadlineMs, resolve)
+      // Only what never was sent is refused here.
+      batcher.addOne(asked, state.length).catch((error: Error) => asked.settle(error))
+    })
     if (outcome instanceof Error) throw outcome
     return outcome
   }
 
-  async #sendBatch(asked: readonly Asked[]): Promise<Outcome[]> {
-    const outcomes: Outcome[] = []
-    await Promise.all(inRounds(asked).map((groups) => this.#sendRound(groups, outcomes)))
-    return outcomes
+  async #sendBatch(asked: readonly Asked[]): Promise<undefined[]> {
+    await Promise.all(inRounds(asked).map((groups) => this.#sendRound(groups)))
+    return []
   }
 
   /** One call. Rejects never: what fails is the outcome of its takes alone. */
-  async #sendRound(groups: readonly Group[], outcomes: Outcome[]): Promise<void> {
+  async #sendRound(groups: readonly Group[]): Promise<void> {
     const { callIds, runner } = this.#runtime
     const { name, limit, windowMs, burst } = this.#terms
     const states = groups.map(({ state }) => state)
@@ -77,24 +108,24 @@ export class Taker {
     // Not to be mixed up with the slots of the subject, in which its other calls run.
     const args = { caller: `${caller}t`, call: Number(call), name, limit, windowMs, burst, takes: groups }
     try {
-      this.#tell(groups, await runner.run(takeEach, states, args), outcomes)
+      this.#tell(groups, await runner.run(takeEach, states, args))
     } catch (error) {
-      for (const { places } of groups) for (const at of places) outcomes[at] = error as Error
+      for (const { members } of groups) for (const asked of members) asked.settle(error as Error)
     } finally {
       callIds.giveBack(place, slot)
     }
   }
 
-  #tell(groups: readonly Group[], answer: TakeEachAnswer, outcomes: Outcome[]): void {
-    for (const [at, { cost, places }] of groups.entries()) {
-      const told = answer.takes[at] as Told
-      for (const [nth, place] of places.entries()) {
-        outcomes[place] = this.#outcome(answer.nowUs, told, cost, nth)
-      }
-    }
-    for (const { at, error } of answer.refused) {
+  #tell(groups: readonly Group[], { nowUs, takes, refused }: TakeEachAnswer): void {
+    for (const { at, error } of refused ?? []) {
       const refusal = toPeriluneError(new ServerReplyError(error), takeEach)
-      for (const place of groups[at]?.places ?? []) outcomes[place] = refusal
+      for (const asked of groups[at]?.members ?? []) asked.settle(refusal)
+    }
+    for (const [at, { cost, members }] of groups.entries()) {
+      const told = takes[at] as Told
+      for (const [nth, asked] of members.entries()) {
+        if (!asked.settled) asked.settle(this.#outcome(nowUs, told, cost, nth))
+      }
     }
   }
 
@@ -111,17 +142,21 @@ export class Taker {
 }
 
 /** A call names a subject once: takes of another cost go with the next one, behind those before them. */
-function inRounds(asked: readonly Asked[]): Group[][] {
+function inRounds(batch: readonly Asked[]): Group[][] {
   const rounds: Group[][] = []
   const newest = new Map<string, Group>()
-  for (const [place, { state, cost }] of asked.entries()) {
+  for (const asked of batch) {
+    // Given up while it waited.
+    if (asked.settled) continue
+    asked.sent = true
+    const { state, cost } = asked
     const known = newest.get(state)
     if (known?.cost === cost) {
-      known.count = known.places.push(place)
+      known.count = known.members.push(asked)
       continue
     }
     const round = known === undefined ? 0 : known.round + 1
-    const group: Group = { state, cost, round, places: [place], count: 1 }
+    const group: Group = { state, cost, round, members: [asked], count: 1 }
     newest.set(state, group)
     ;(rounds[round] ??= []).push(group)
   }

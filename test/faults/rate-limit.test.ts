@@ -123,6 +123,19 @@ describe.each(clients)('with %s', (_, connect) => {
 describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)', () => {
   const limit = { limit: 1, window: '1d' } as const
 
+  test('takes that wait behind calls without an answer settle by their own deadline', async () => {
+    const { redis, proxy, name } = await setup(withIoredis, '300ms')
+    const limiter = redis.rateLimit(name, { limit: 10_000, window: '1d' })
+    proxy.halfOpen()
+
+    // More than two calls can carry.
+    const taken = await Promise.allSettled(Array.from({ length: 1000 }, (_, n) => limiter.take(`${n}`)))
+
+    const codes = taken.map((each) => (each.status === 'rejected' ? each.reason.code : 'none'))
+    expect(codes.slice(0, 600)).toEqual(Array.from({ length: 600 }, () => 'ambiguous'))
+    expect(codes.slice(600)).toEqual(Array.from({ length: 400 }, () => 'unreachable'))
+  })
+
   test('by default a call that gets no answer rejects', async () => {
     const { redis, proxy, name } = await setup(withIoredis, '300ms')
     const limiter = redis.rateLimit(name, limit)

@@ -83,7 +83,7 @@ class History {
     const told = this.#model.takeEach(cost, count)
     const { name, limit, window_ms, burst } = only
     const args = { name, limit, window_ms, burst, takes: [{ count, cost }] }
-    await this.#twice('take-each', args, ['judged', this.#model.nowUs, [told], []])
+    await this.#twice('take-each', args, ['judged', this.#model.nowUs, [told], null])
     const [granted, token] = told
     counts.denied += count - granted
     for (let nth = 0; nth < granted; nth++) this.#took(token + nth, cost)
