@@ -32,7 +32,11 @@ async function filled({ redis, client, namespace, name }: Place, size: number): 
   return catalog
 }
 
-function work(what: string, [commands, elements]: [number, number], call: (of: Catalog<Note>) => unknown): Work {
+function work(
+  what: string,
+  [commands, elements]: [number, number],
+  call: (of: Catalog<Note>) => unknown,
+): Work {
   const prepare: Work['prepare'] = async (place, size) => {
     const catalog = await filled(place, size)
     return async () => call(catalog)

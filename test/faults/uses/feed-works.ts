@@ -10,7 +10,11 @@ const MOST_SUBSCRIBERS = 20_000
 
 const feedOf = ({ redis, name }: Place): Feed<string> => redis.feed<string>(name, { maxClaims: 3 })
 
-async function fill(feed: Feed<string>, size: number, terms: Omit<NewMessage<string>, 'body'>[]): Promise<void> {
+async function fill(
+  feed: Feed<string>,
+  size: number,
+  terms: Omit<NewMessage<string>, 'body'>[],
+): Promise<void> {
   for (let n = 0; n < size; n += 1000) {
     const messages = Array.from({ length: 1000 }, (_, at) => ({
       body: `message ${n + at}`,
@@ -59,7 +63,9 @@ function afterClaims(what: string, [commands, elements]: Bounds, call: Call): Wo
     const feed = feedOf(place)
     await moveClock(place, 0)
     await fill(feed, size, [{}])
-    for (let claimed = 0; claimed < size; claimed += 100) await feed.claim({ limit: 100, lease: '1m' })
+    const claims: Promise<unknown>[] = []
+    for (let claimed = 0; claimed < size; claimed += 10) claims.push(feed.claim({ limit: 10, lease: '1m' }))
+    await Promise.all(claims)
     await moveClock(place, HOUR_MS)
     return async () => call(feed)
   }
@@ -101,5 +107,5 @@ export const feedWorks: readonly Work[] = [
   afterSilence('an inspection where all is due', [5000, 40_000], [{ delay: '1h' }], (feed) => feed.inspect()),
   afterClaims('a claim where all claims ran out', [3000, 30_000], (feed) => feed.claim({ limit: 20 })),
   followed('an advance among many subscribers', [10, 60], advance),
-  followed('an inspection of many subscribers', [24, 600], (feed) => feed.inspect()),
+  followed('an inspection of many subscribers', [130, 800], (feed) => feed.inspect()),
 ]

@@ -1,4 +1,4 @@
-import type { Claim, Feed } from 'perilune'
+import type { Claim } from 'perilune'
 import { feedWorks } from './feed-works.ts'
 import { errorOf, type Place, reaches, type Step, type Use } from './use.ts'
 
@@ -13,12 +13,18 @@ function steps(place: Place): readonly Step[] {
 /** What comes and goes: with keys, delayed, in batches, until nothing is left. */
 function contentSteps({ redis, name }: Place): readonly Step[] {
   const feed = redis.feed<number>(name, { origin: 'me' })
-  let waiting: ReturnType<Feed<number>['read']> | undefined
   const mixed = [
     { body: 1, idempotencyKey: 'k' },
     { body: 2, expireAfter: '2h' },
     { body: 3, delay: '1h' },
   ] as const
+  const hear = async (): Promise<number[]> => {
+    const { next } = await feed.read({ limit: 100 })
+    const waiting = feed.read({ after: next, wait: '20s' })
+    waiting.catch(() => undefined)
+    await feed.append(8)
+    return bodiesOf((await waiting).messages)
+  }
   const idsOf = async (bodies: number[]): Promise<string[]> => {
     const { messages } = await feed.read({ limit: 100 })
     return messages.filter(({ body }) => bodies.includes(body)).map(({ id }) => id)
@@ -31,17 +37,13 @@ function contentSteps({ redis, name }: Place): readonly Step[] {
     ['append-alike', 'refuses', async () => void (await feed.appendMany([{ body: 5 }, { body: 6 }]))],
     ['append-alike', 'refuses', async () => void (await feed.append(7))],
     ['read', 'serves', async () => bodiesOf((await feed.read({ limit: 3 })).messages)],
-    ['read', 'serves', async () => bodiesOf((await feed.read({ includeDelayed: true, echo: false })).messages)],
-    ['get', 'serves', async () => bodiesOf(await feed.get(await idsOf([1, 6])))],
     [
-      'append-alike',
-      'refuses',
-      async () => {
-        waiting ??= feed.read({ after: 'end', wait: '20s' })
-        await feed.append(8)
-      },
+      'read',
+      'serves',
+      async () => bodiesOf((await feed.read({ includeDelayed: true, echo: false })).messages),
     ],
-    ['read', 'serves', async () => bodiesOf((await waiting)?.messages)],
+    ['get', 'serves', async () => bodiesOf(await feed.get(await idsOf([1, 6])))],
+    ['append-alike', 'refuses', hear],
     ['remove', 'serves', async () => feed.remove([...(await idsOf([5])), '1'])],
     ['inspect', 'serves', async () => (await feed.inspect()).total],
     // Whether there was something to delete, a repetition cannot know.
@@ -84,7 +86,8 @@ function subscriberSteps({ redis, name }: Place): readonly Step[] {
     ['append', 'refuses', async () => void (await feed.appendMany([{ body: 1 }, { body: 2 }]))],
     ['subscribe', 'refuses', async () => void (await ada.marker())],
     ['advance', 'refuses', async () => void (await ada.advance(await marker()))],
-    ['read', 'serves', async () => bodiesOf((await ada.page()).messages)],
+    // A subscriber is stored again whenever it reads.
+    ['subscribe', 'refuses', async () => bodiesOf((await ada.page()).messages)],
     // Whether there was somebody to forget, a repetition cannot know.
     ['forget', 'serves', async () => void (await ada.forget())],
     ['inspect', 'serves', async () => (await feed.inspect()).subscribers],

@@ -48,7 +48,12 @@ export async function addLapsed(
   for (let from = 0; from < count; from += 1000) {
     const numbers = Array.from({ length: Math.min(1000, count - from) }, (_, at) => from + at)
     await client.zadd(leases, ...numbers.flatMap((n) => [endsAt, `${PAST}${n}`]))
-    const known = numbers.flatMap((n) => [`${PAST}${n}`, `${weight}dead.${n} nobody`, `idead.${n}`, `${PAST}${n}`])
+    const known = numbers.flatMap((n) => [
+      `${PAST}${n}`,
+      `${weight}dead.${n} nobody`,
+      `idead.${n}`,
+      `${PAST}${n}`,
+    ])
     await client.hset(ids, ...known)
   }
 }

@@ -55,12 +55,14 @@ export const lockWorks: readonly Work[] = [
   inFrontOf('a release before a line', ONE, {}, (_lock, lease) => lease.release()),
   inFrontOf('a release before a line that barges', ONE, { kind: 'b' }, (_lock, lease) => lease.release()),
   inFrontOf('an inspection of a line', [8, 140], {}, (lock) => lock.inspect()),
-  inFrontOf('clearing a line', [1010, 4200], { dead: true }, (lock) => lock.clear()),
+  inFrontOf('clearing a line', [1010, 5100], { dead: true }, (lock) => lock.clear()),
   inFrontOf('a release before a line of the dead', SKIPS, { dead: true }, (_lock, lease) => lease.release()),
   inFrontOf("a reader's release before the dead", SKIPS, { dead: true, shared: true }, (_lock, lease) =>
     lease.release(),
   ),
-  inFrontOf('a release before a line of readers', [1000, 5000], { kind: 's' }, (_lock, lease) => lease.release()),
+  inFrontOf('a release before a line of readers', [1000, 5000], { kind: 's' }, (_lock, lease) =>
+    lease.release(),
+  ),
   behindLapsed('one more reader where others have lapsed', LAPSES, (lock) => lock.shared.tryAcquire()),
   behindLapsed('a release of a reader where others have lapsed', LAPSES, (_lock, lease) => lease.release()),
   behindLapsed('an inspection of lapsed readers', [8, 60], (lock) => lock.inspect()),
@@ -68,7 +70,10 @@ export const lockWorks: readonly Work[] = [
 ]
 
 /** What the keeper does for leases that share a slot. */
-async function manyLeases({ redis, driver, namespace, name }: Place, size: number): Promise<() => Promise<unknown>> {
+async function manyLeases(
+  { redis, driver, namespace, name }: Place,
+  size: number,
+): Promise<() => Promise<unknown>> {
   const names = Array.from({ length: Math.min(size, MOST_STATES) }, (_, n) => `${name} ${n}`)
   const leases = await Promise.all(names.map((each) => redis.lock(each).acquire()))
   const keys = names.map((each) => `${namespace}:{lock:${each}}:state`)

@@ -27,8 +27,13 @@ function steps({ redis, name }: Place): readonly Step[] {
       'begin',
       'refuses',
       async () => {
-        running = once.run('b', () => new Promise((resolve) => (finish = resolve)))
-        await reaches(async () => (await once.inspect('b')).state === 'running', running)
+        let began = false
+        const task = (): Promise<string> => {
+          began = true
+          return new Promise((resolve) => (finish = resolve))
+        }
+        running = once.run('b', task)
+        await reaches(async () => began, running)
       },
     ],
     [
@@ -68,11 +73,11 @@ function work(
 }
 
 const works = [
-  work('a begin', [6, 40], (once) => once.begin('b')),
+  work('a begin', [6, 60], (once) => once.begin('b')),
   work('a begin of what is done', [4, 30], (once) => once.begin('finished')),
-  work('a complete', [6, 40], (_once, attempt, result) => attempt.complete(result)),
-  work('an extension', [6, 30], (_once, attempt) => attempt.extend('1m')),
-  work('a release', [6, 30], (_once, attempt) => attempt.release()),
+  work('a complete', [8, 50], (_once, attempt, result) => attempt.complete(result)),
+  work('an extension', [6, 45], (_once, attempt) => attempt.extend('1m')),
+  work('a release', [6, 45], (_once, attempt) => attempt.release()),
   work('an inspection', [4, 30], (once) => once.inspect('finished')),
 ]
 

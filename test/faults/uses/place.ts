@@ -14,7 +14,12 @@ interface PlaceOptions extends PeriluneOptions {
 }
 
 /** A place of its own, whose scripts the server knows: each call is one request from here on. */
-export async function placeOn({ port, namespace = 'uses', driver, ...options }: PlaceOptions): Promise<Place> {
+export async function placeOn({
+  port,
+  namespace = 'uses',
+  driver,
+  ...options
+}: PlaceOptions): Promise<Place> {
   const client = new Redis(port)
   const own = driver ?? ioredis(client)
   const redis = perilune(own, { namespace, ...options })

@@ -101,19 +101,20 @@ function inFrontOf(
 }
 
 /** A semaphore of which so many permits are out, live or ended unnoticed. */
-function among(
-  what: string,
-  [commands, elements]: [number, number],
-  lapsed: boolean,
-  call: Held,
-): Work {
+function among(what: string, [commands, elements]: [number, number], lapsed: boolean, call: Held): Work {
   const prepare: Work['prepare'] = async (place, size) => {
     const semaphore = place.redis.semaphore(place.name, { limit: 10_000_000 })
     const lease = await semaphore.acquire({ weight: size + 1 })
     const prefix = prefixOf(place)
     const endsAt = lapsed ? undefined : Date.now() + 3_600_000
     const weight = '1 '
-    await addLapsed(place.client, { leases: `${prefix}:permits`, ids: `${prefix}:ids`, count: size, weight, endsAt })
+    await addLapsed(place.client, {
+      leases: `${prefix}:permits`,
+      ids: `${prefix}:ids`,
+      count: size,
+      weight,
+      endsAt,
+    })
     if (lapsed) await noteSoonest(place)
     return async () => call(semaphore, lease)
   }
@@ -146,14 +147,14 @@ const works = [
   ),
   inFrontOf('a new limit for a line', [720, 7000], {}, (semaphore) => semaphore.resize(1100)),
   inFrontOf('an inspection of a line', [110, 500], {}, (semaphore) => semaphore.inspect()),
-  inFrontOf('clearing a line', [1010, 4200], { dead: true }, (semaphore) => semaphore.clear()),
+  inFrontOf('clearing a line', [1010, 5100], { dead: true }, (semaphore) => semaphore.clear()),
   among('a permit where many are out', ONE, false, (semaphore) => semaphore.tryAcquire()),
   among('a release where many are out', ONE, false, (_semaphore, lease) => lease.release()),
   among('an extension where many are out', ONE, false, (_semaphore, lease) => lease.extend('1m')),
   among('an inspection where many are out', [120, 900], false, (semaphore) => semaphore.inspect()),
   among('a permit where many have lapsed', LAPSES, true, (semaphore) => semaphore.tryAcquire()),
   among('a release where many have lapsed', LAPSES, true, (_semaphore, lease) => lease.release()),
-  among('an inspection where many have lapsed', [1020, 5000], true, (semaphore) => semaphore.inspect()),
+  among('an inspection where many have lapsed', [1020, 5500], true, (semaphore) => semaphore.inspect()),
 ]
 
 export const use: Use = { steps, works }
