@@ -7,6 +7,7 @@ import { ioredis } from 'perilune/ioredis'
 import { nodeRedis } from 'perilune/node-redis'
 import { createClient } from 'redis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { lineOf } from '../semaphore-fixture.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { placeOn } from './uses/place.ts'
 import { allUses, type Place, scriptsOf, type StructureUse } from './uses/use.ts'
@@ -113,5 +114,19 @@ describe.each(clients)('with %s', (_, connect) => {
 
     const { messages } = await feed.read({ limit: 1000 })
     expect(messages.map(({ body }) => body)).toEqual(sent)
+  })
+
+  test('one who waits is served although its connections are reset', async () => {
+    const { place, proxy } = await setup(connect)
+    const semaphore = place.redis.semaphore(place.name, { limit: 1 })
+    const holder = await semaphore.acquire()
+    const waiter = semaphore.acquire({ wait: '20s' })
+    await lineOf(semaphore, 1)
+
+    proxy.resetAll()
+    await holder.release()
+
+    await (await waiter).release()
+    expect(await semaphore.inspect()).toMatchObject({ used: 0, waiting: 0 })
   })
 })

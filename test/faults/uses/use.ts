@@ -1,10 +1,10 @@
 // What a user does with a structure, written once for all suites of this folder. A structure has one file
 // here, uses/<structure>.ts, that exports `use`; the suites find it by its name.
 
-import { readdirSync } from 'node:fs'
 import type { Redis } from 'ioredis'
 import type { Driver, Perilune } from 'perilune'
 import contract from '../../../lua/contract.json' with { type: 'json' }
+import { STRUCTURES } from '../../conformance/files.ts'
 
 /** Where a use takes place: nobody else has this name. */
 export interface Place {
@@ -52,10 +52,8 @@ export interface StructureUse extends Use {
 
 /** Each folder in lua/ but the shared one is a structure. Throws when one has no file here. */
 export async function allUses(): Promise<StructureUse[]> {
-  const folders = readdirSync(new URL('../../../lua/', import.meta.url), { withFileTypes: true })
-  const names = folders.filter((entry) => entry.isDirectory() && entry.name !== 'shared')
   return Promise.all(
-    names.map(async ({ name }) => {
+    STRUCTURES.map(async (name) => {
       const { use }: { use: Use } = await import(new URL(`${name}.ts`, import.meta.url).href)
       return { structure: name as StructureUse['structure'], ...use }
     }),
