@@ -215,11 +215,16 @@ def read_vectors(name):
     return json.loads((VECTORS / f"{name}.json").read_text("utf-8"))
 
 
+def structures():
+    """The folders of lua/ but the shared one; each has its vectors."""
+    return sorted(path.name for path in (ROOT / "lua").iterdir() if path.is_dir() and path.name != "shared")
+
+
 def play_all(client):
     """Yields what each vector and each name is about, and what differs or None."""
     contract = json.loads((ROOT / "lua/contract.json").read_text("utf-8"))
     tested = on_test_clock(contract, (VECTORS / "clock.lua").read_text("utf-8").rstrip("\n"))
-    for structure in ("feed", "catalog", "rate-limit", "lock", "semaphore", "once"):
+    for structure in structures():
         file = read_vectors(structure)
         for vector in file["vectors"]:
             yield f"{structure}: {vector['it']}", play(client, tested, file, vector)

@@ -1,8 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Contract } from '../../src/testing/vector-contract.ts'
 import type { VectorFile } from '../../src/testing/vector-file.ts'
 
-export const STRUCTURES = ['feed', 'catalog', 'rate-limit', 'lock', 'semaphore', 'once'] as const
+/** The folders of lua/ but the shared one; each has its vectors here. */
+export const STRUCTURES: readonly string[] = readdirSync(new URL('../../lua/', import.meta.url), {
+  withFileTypes: true,
+})
+  .filter((entry) => entry.isDirectory() && entry.name !== 'shared')
+  .map(({ name }) => name)
 
 export function readText(path: string): string {
   return readFileSync(new URL(path, import.meta.url), 'utf8')

@@ -1,62 +1,69 @@
-import { Redis } from 'ioredis'
-import { DriverError, type Feed, perilune } from 'perilune'
-import { ioredis } from 'perilune/ioredis'
-import { expect, onTestFinished, test } from 'vitest'
-import { startRedis } from '../servers/redis.ts'
+// A server out of memory refuses what would grow, for certain and without a trace, and still takes back what
+// is given back. Which steps are which stands in uses/.
 
-async function setup(): Promise<{ feed: Feed<string>; fill(): Promise<void>; client: Redis }> {
-  const server = await startRedis({ args: ['--maxmemory-policy', 'noeviction'] })
-  const client = new Redis(server.port)
-  const redis = perilune(ioredis(client))
-  onTestFinished(async () => {
-    await redis.close()
-    client.disconnect()
-    await server.stop()
+import type { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '../servers/redis.ts'
+import { placeOn } from './uses/place.ts'
+import { allUses, type Place, type Step, type StructureUse } from './uses/use.ts'
+
+describe.each(await allUses())('with a $structure', ({ steps }) => {
+  test('a server out of memory refuses what grows, for certain, and nothing is half done', async () => {
+    const { place, client } = await setup()
+
+    for (const [operation, whenFull, run] of steps(place)) {
+      if (whenFull === 'refuses') await refused(client, operation, run)
+      await run()
+    }
   })
-  await redis.preload()
-  const feed = redis.feed<string>('full', { keep: 50 })
-  return { feed, client, fill: async () => void (await client.config('SET', 'maxmemory', '1')) }
+
+  test('a server out of memory serves everything else as ever', async () => {
+    const { place, client } = await setup()
+    const expected = await answersOf(steps)
+
+    const answers: unknown[] = []
+    for (const [operation, whenFull, run] of steps(place)) {
+      if (whenFull === 'serves') await fill(client)
+      answers.push([operation, await run()])
+      await empty(client)
+    }
+
+    expect(answers).toEqual(expected)
+  })
+})
+
+async function setup(): Promise<{ place: Place; client: Redis }> {
+  const server = await startRedis({ args: ['--maxmemory-policy', 'noeviction'] })
+  onTestFinished(() => server.stop())
+  const place = await placeOn({ port: server.port })
+  return { place, client: place.client }
 }
 
-test('a server out of memory refuses to append, for certain, and nothing is half done', async () => {
-  const { feed, client, fill } = await setup()
-  await feed.appendMany(Array.from({ length: 60 }, (_, n) => ({ body: `${n}`, idempotencyKey: `${n}` })))
+async function answersOf(steps: StructureUse['steps']): Promise<unknown[]> {
+  const { place } = await setup()
+  const answers: unknown[] = []
+  for (const [operation, , run] of steps(place)) answers.push([operation, await run()])
+  return answers
+}
+
+/** Tries a step on a full server, and then gives it its memory back. */
+async function refused(client: Redis, operation: string, run: Step[2]): Promise<void> {
   const before = await dump(client)
-  await fill()
+  await fill(client)
+  await expect(run(), operation).rejects.toMatchObject({ name: 'DriverError', code: 'store-full' })
+  expect(await dump(client), operation).toEqual(before)
+  await empty(client)
+}
 
-  const error = await feed.append('more', { idempotencyKey: 'more' }).catch((reason: unknown) => reason)
+async function fill(client: Redis): Promise<void> {
+  await client.config('SET', 'maxmemory', '1')
+}
 
-  expect(error).toBeInstanceOf(DriverError)
-  expect(error).toMatchObject({ code: 'store-full' })
-  expect(await dump(client)).toEqual(before)
-})
+async function empty(client: Redis): Promise<void> {
+  await client.config('SET', 'maxmemory', '0')
+}
 
-test('a server out of memory still lets claims be extended, given back and acked', async () => {
-  const { feed, fill } = await setup()
-  await feed.appendMany([{ body: 'a', expireAfter: '1h' }, { body: 'b' }, { body: 'c' }])
-  const first = await feed.claim({ limit: 1 })
-  const second = await feed.claim({ limit: 2 })
-  await fill()
-
-  await first?.extend('2h', { grace: '1h' })
-  await first?.release()
-  expect(await second?.ack()).toEqual([])
-
-  expect(await feed.inspect()).toMatchObject({ total: 1, free: 1, claimed: 0 })
-})
-
-test('a server out of memory still lets messages be removed and the feed be cleared', async () => {
-  const { feed, client, fill } = await setup()
-  const { id } = await feed.append('a')
-  await feed.append('b')
-  await fill()
-
-  expect(await feed.remove([id])).toMatchObject({ count: 1 })
-  expect(await feed.clear()).toBe(true)
-  expect(await client.dbsize()).toBe(0)
-})
-
-/** All keys with their contents, but for the remembered calls' times. */
+/** All keys with their contents. */
 async function dump(client: Redis): Promise<Record<string, string | null>> {
   const keys = (await client.keys('*')).toSorted()
   const contents = await Promise.all(

@@ -1,70 +1,64 @@
+// The ACL rule that docs/compatibility.md names for a structure is enough for it, and for nothing else.
+
 import { Redis } from 'ioredis'
-import { DriverError, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { startRedis } from '../servers/redis.ts'
+import { placeOn } from './uses/place.ts'
+import { allUses, type StructureUse } from './uses/use.ts'
 
-async function setup(): Promise<{ user: Redis }> {
-  const server = await startRedis()
-  const admin = new Redis(server.port)
-  const rule = contract.structures.feed.acl.replaceAll('<namespace>', 'shop')
-  await admin.call('ACL', 'SETUSER', 'feeds', 'on', '>secret', ...rule.split(' '))
-  const user = new Redis({ port: server.port, username: 'feeds', password: 'secret' })
+describe.each(await allUses())('a user with the rule of the $structure', ({ structure, steps }) => {
+  test('can do everything that is done with it', async () => {
+    const { port, user } = await setup(structure)
+    const place = await placeOn({ port, driver: ioredis(user), namespace: 'shop' })
+
+    const asUser: unknown[] = []
+    for (const [, , run] of steps(place)) asUser.push(await run())
+
+    expect(asUser).toEqual(await asAdmin(port, steps))
+  })
+
+  test('can reach nothing else', async () => {
+    const { port, user } = await setup(structure)
+    const elsewhere = await placeOn({ port, driver: ioredis(user), namespace: 'other' })
+
+    const [first] = steps(elsewhere)
+
+    await expect(first?.[2]()).rejects.toMatchObject({ name: 'DriverError', code: 'forbidden' })
+    const others = Object.keys(contract.structures).filter((other) => other !== structure)
+    for (const key of [...others.map((other) => `shop:{${other}:a}:state`), 'key']) {
+      await expect(user.get(key)).rejects.toThrow('NOPERM')
+      await expect(user.eval("return redis.call('GET', KEYS[1])", 1, key)).rejects.toThrow('NOPERM')
+    }
+    await expect(user.flushall()).rejects.toThrow('NOPERM')
+    await expect(user.keys('*')).rejects.toThrow('NOPERM')
+    await expect(user.config('GET', '*')).rejects.toThrow('NOPERM')
+    await expect(user.script('FLUSH')).rejects.toThrow('NOPERM')
+  })
+})
+
+async function setup(structure: StructureUse['structure']): Promise<{ port: number; user: Redis }> {
+  const { port, stop } = await ownServer()
+  const admin = new Redis(port)
+  const rule = contract.structures[structure].acl.replaceAll('<namespace>', 'shop')
+  await admin.call('ACL', 'SETUSER', 'worker', 'on', '>secret', ...rule.split(' '))
+  const user = new Redis({ port, username: 'worker', password: 'secret' })
   onTestFinished(async () => {
     user.disconnect()
     admin.disconnect()
-    await server.stop()
+    await stop()
   })
-  return { user }
+  return { port, user }
 }
 
-test('a user with the rule of the feed can do everything that a feed does', async () => {
-  const { user } = await setup()
-  const redis = perilune(ioredis(user), { namespace: 'shop' })
-  onTestFinished(() => redis.close())
-  const feed = redis.feed<number>('room', { maxClaims: 1, keep: 10 })
+async function ownServer(): Promise<{ port: number; stop(): Promise<void> }> {
+  const server = await startRedis()
+  return { port: server.port, stop: () => server.stop() }
+}
 
-  await feed.appendMany([
-    { body: 1, expireAfter: '1m' },
-    { body: 2, delay: '20ms' },
-    { body: 3, idempotencyKey: 'k' },
-  ])
-  const claim = await feed.claim({ limit: 2, wait: '1s' })
-  await claim?.extend('1m', { grace: '1h' })
-  await claim?.ack([claim.messages[0]?.id ?? ''])
-  await claim?.release()
-  await feed.claim()
-  const { next } = await feed.read({ includeClaimed: false, includeDelayed: true })
-  const waiting = feed.read({ after: next, wait: '5s' })
-  await feed.append(4)
-  expect((await waiting).messages).not.toEqual([])
-  const ada = feed.subscriber('ada', { protect: true })
-  await ada.advance(await ada.marker())
-  await ada.forget()
-  await feed.remove(['1'])
-  await feed.get(['1'])
-  await feed.findClaim(1)
-  await feed.deadLetters.read()
-  await feed.inspect()
-  expect(await feed.clear()).toBe(true)
-})
-
-test('that user can reach nothing else', async () => {
-  const { user } = await setup()
-  const elsewhere = perilune(ioredis(user), { namespace: 'other' })
-  onTestFinished(() => elsewhere.close())
-
-  const error = await elsewhere
-    .feed('room')
-    .append(1)
-    .catch((reason: unknown) => reason)
-
-  expect(error).toBeInstanceOf(DriverError)
-  expect(error).toMatchObject({ code: 'forbidden' })
-  await expect(user.get('shop:{lock:a}:holder')).rejects.toThrow('NOPERM')
-  await expect(user.flushall()).rejects.toThrow('NOPERM')
-  await expect(user.keys('*')).rejects.toThrow('NOPERM')
-  await expect(user.config('GET', '*')).rejects.toThrow('NOPERM')
-  await expect(user.script('FLUSH')).rejects.toThrow('NOPERM')
-})
+async function asAdmin(port: number, steps: StructureUse['steps']): Promise<unknown[]> {
+  const answers: unknown[] = []
+  for (const [, , run] of steps(await placeOn({ port }))) answers.push(await run())
+  return answers
+}

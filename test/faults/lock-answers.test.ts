@@ -56,46 +56,6 @@ test.each(['fair', 'barging'] as const)(
   },
 )
 
-// node-redlock PR 369, sesamecare/redlock#6
-test('an acquire whose answer is lost does not stand in its own way', async () => {
-  const { lock, proxy, direct } = await behindProxy()
-  for (let n = 0; n < 20; n++) {
-    proxy.cutReplies(1, /evalsha/i)
-    const lease = await lock.acquire({ wait: n % 2 === 0 ? '0ms' : '5s' })
-    expect(proxy.pendingFaults).toBe(0)
-    await lease.release()
-  }
-  expect(await isFree(direct)()).toBe(true)
-})
-
-test('a release whose answer is lost is not reported as lost, whether or not another has the lock by then', async () => {
-  const { lock, proxy, direct } = await behindProxy()
-  for (let n = 0; n < 10; n++) {
-    const lease = await lock.acquire()
-    const waiting = n % 2 === 0 ? direct.acquire({ wait: '20s' }) : null
-    if (waiting) await until('another waits', async () => (await direct.inspect()).waiting === 1)
-    proxy.cutReplies(1, /evalsha/i)
-
-    await lease.release()
-
-    expect(proxy.pendingFaults).toBe(0)
-    expect(lease.signal.aborted).toBe(false)
-    await (await waiting)?.release()
-  }
-})
-
-test('a reader whose answers are lost comes and goes as others do', async () => {
-  const { lock, proxy, direct } = await behindProxy()
-  for (let n = 0; n < 10; n++) {
-    proxy.cutReplies(1, /evalsha/i)
-    const lease = await lock.shared.acquire()
-    proxy.cutReplies(1, /evalsha/i)
-    await lease.release()
-    expect(proxy.pendingFaults).toBe(0)
-  }
-  expect(await isFree(direct)()).toBe(true)
-})
-
 test('without any answer an acquire is ambiguous, and a waiter too', async () => {
   const { lock, proxy } = await behindProxy()
   proxy.halfOpen()

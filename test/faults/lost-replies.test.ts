@@ -1,14 +1,16 @@
 // The server did what it was asked and the answer never came. Every call is repeated by the runtime (and
 // perhaps once more by the client library), and must still have happened once.
 
-import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { AmbiguousError, type Driver, DriverError, type Feed, perilune } from 'perilune'
+import { AmbiguousError, type Driver, DriverError } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { nodeRedis } from 'perilune/node-redis'
 import { createClient } from 'redis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { lineOf } from '../semaphore-fixture.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
+import { placeOn } from './uses/place.ts'
+import { allUses, type Place, type StructureUse, scriptsOf } from './uses/use.ts'
 
 type Connect = (port: number) => Promise<{ driver: Driver; disconnect(): void }>
 
@@ -32,101 +34,66 @@ async function withNodeRedis(port: number): ReturnType<Connect> {
 }
 
 interface Setup {
-  feed: Feed<number>
+  place: Place
   proxy: Proxy
 }
 
 async function setup(connect: Connect, deadline: '3s' | '500ms' = '3s'): Promise<Setup> {
-  const proxy = await startProxy(inject('redisPort'))
+  const port = inject('redisPort')
+  const proxy = await startProxy(port)
   const { driver, disconnect } = await connect(proxy.port)
-  const redis = perilune(driver, { deadline, namespace: 'faults' })
   onTestFinished(async () => {
-    await redis.close()
     disconnect()
     await proxy.stop()
   })
-  const feed = redis.feed<number>(randomUUID())
-  // The scripts are known to the server, so that the calls below are one request each.
-  await redis.preload()
-  await feed.inspect()
-  return { feed, proxy }
+  const place = await placeOn({ port, driver, deadline, namespace: 'faults' })
+  return { place, proxy }
 }
 
-const bodies = (messages: readonly { body: number }[]): number[] => messages.map(({ body }) => body)
+const uses = await allUses()
+
+/** What each step answers when nothing goes wrong. */
+async function answersOf({ steps }: StructureUse): Promise<unknown[]> {
+  const answers: unknown[] = []
+  for (const [operation, , run] of steps(await placeOn({ port: inject('redisPort') }))) {
+    answers.push([operation, await run()])
+  }
+  return answers
+}
+
+/** What each step answers when the first call of its operation meets a fault. */
+async function answersUnder(
+  { structure, steps }: StructureUse,
+  { place, proxy }: Setup,
+  fault: 'cutReplies' | 'dropRequests',
+): Promise<unknown[]> {
+  const scripts = scriptsOf(structure)
+  const answers: unknown[] = []
+  for (const [operation, , run] of steps(place)) {
+    proxy[fault](1, new RegExp(scripts.get(operation) ?? expect.fail(`no operation ${operation}`)))
+    answers.push([operation, await run()])
+    expect(proxy.pendingFaults, `faults that ${operation} has not met`).toBe(0)
+  }
+  return answers
+}
 
 describe.each(clients)('with %s', (_, connect) => {
-  test('an append whose answer is lost happens once', async () => {
-    const { feed, proxy } = await setup(connect)
-    for (let n = 0; n < 20; n++) {
-      proxy.cutReplies(1, /evalsha/i)
-      await feed.append(n)
-      expect(proxy.pendingFaults).toBe(0)
-    }
+  test.each(uses)('calls of the $structure whose answer is lost have happened once', async (use) => {
+    const set = await setup(connect)
 
-    const { messages } = await feed.read({ limit: 1000 })
-
-    expect(bodies(messages)).toEqual(Array.from({ length: 20 }, (_value, n) => n))
+    expect(await answersUnder(use, set, 'cutReplies')).toEqual(await answersOf(use))
   })
 
-  test('a claim whose answer is lost is given again to the one who asked', async () => {
-    const { feed, proxy } = await setup(connect)
-    await feed.appendMany([{ body: 1 }, { body: 2 }])
+  test.each(uses)('calls of the $structure that never reached the server are sent again', async (use) => {
+    const set = await setup(connect)
 
-    proxy.cutReplies(1, /evalsha/i)
-    const claim = await feed.claim({ limit: 2 })
-
-    expect(proxy.pendingFaults).toBe(0)
-    expect(bodies(claim?.messages ?? [])).toEqual([1, 2])
-    expect(claim?.messages[0]?.claims).toBe(1)
-  })
-
-  test('an ack whose answer is lost is not reported as lost', async () => {
-    const { feed, proxy } = await setup(connect)
-    await feed.appendMany([{ body: 1 }, { body: 2 }])
-    const claim = await feed.claim({ limit: 2 })
-
-    proxy.cutReplies(1, /evalsha/i)
-    const refused = await claim?.ack()
-
-    expect(proxy.pendingFaults).toBe(0)
-    expect(refused).toEqual([])
-    expect((await feed.inspect()).total).toBe(0)
-  })
-
-  test('a release whose answer is lost is not reported as lost', async () => {
-    const { feed, proxy } = await setup(connect)
-    await feed.append(1)
-    const claim = await feed.claim()
-
-    proxy.cutReplies(1, /evalsha/i)
-    await claim?.release()
-
-    expect(proxy.pendingFaults).toBe(0)
-    expect(await feed.inspect()).toMatchObject({ free: 1, claimed: 0 })
-  })
-
-  test('a removal whose answer is lost counts what it removed', async () => {
-    const { feed, proxy } = await setup(connect)
-    const { id } = await feed.append(1)
-
-    proxy.cutReplies(1, /evalsha/i)
-    const removed = await feed.remove([id])
-
-    expect(proxy.pendingFaults).toBe(0)
-    expect(removed).toEqual({ count: 1, held: [] })
-  })
-
-  test('a call that never reached the server is sent again', async () => {
-    const { feed, proxy } = await setup(connect)
-
-    proxy.dropRequests(1, /evalsha/i)
-    await feed.append(7)
-
-    expect(bodies((await feed.read()).messages)).toEqual([7])
+    expect(await answersUnder(use, set, 'dropRequests')).toEqual(await answersOf(use))
   })
 
   test('without any answer a write is ambiguous and a read is not', async () => {
-    const { feed, proxy } = await setup(connect, '500ms')
+    const { place, proxy } = await setup(connect, '500ms')
+    const feed = place.redis.feed<number>(place.name)
+    await feed.inspect()
 
     proxy.halfOpen()
     const [write, read] = await Promise.allSettled([feed.append(1), feed.read()])
@@ -137,13 +104,29 @@ describe.each(clients)('with %s', (_, connect) => {
   })
 
   test('calls go on after the connection was reset again and again', async () => {
-    const { feed, proxy } = await setup(connect)
+    const { place, proxy } = await setup(connect)
+    const feed = place.redis.feed<number>(place.name)
     const resetting = setInterval(() => proxy.resetAll(), 30)
 
     const sent = Array.from({ length: 200 }, (_value, n) => n)
     for (const n of sent) await feed.append(n)
     clearInterval(resetting)
 
-    expect(bodies((await feed.read({ limit: 1000 })).messages)).toEqual(sent)
+    const { messages } = await feed.read({ limit: 1000 })
+    expect(messages.map(({ body }) => body)).toEqual(sent)
+  })
+
+  test('one who waits is served although its connections are reset', async () => {
+    const { place, proxy } = await setup(connect)
+    const semaphore = place.redis.semaphore(place.name, { limit: 1 })
+    const holder = await semaphore.acquire()
+    const waiter = semaphore.acquire({ wait: '20s' })
+    await lineOf(semaphore, 1)
+
+    proxy.resetAll()
+    await holder.release()
+
+    await (await waiter).release()
+    expect(await semaphore.inspect()).toMatchObject({ used: 0, waiting: 0 })
   })
 })

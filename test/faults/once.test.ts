@@ -1,4 +1,4 @@
-// Replies that are cut, servers that forget or restart, holders that are paused: the work of a key is still
+// Connections that break, servers that forget or restart, holders that are paused: the work of a key is still
 // recorded once.
 
 import { type ChildProcess, fork } from 'node:child_process'
@@ -6,10 +6,9 @@ import { randomUUID } from 'node:crypto'
 import { once as event } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Cluster, Redis } from 'ioredis'
-import { type Attempt, DriverError, type Once, type OnceOptions, perilune } from 'perilune'
+import { type Attempt, type Once, type OnceOptions, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import contract from '../../lua/contract.json' with { type: 'json' }
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 
@@ -20,12 +19,8 @@ interface Setup {
   client: Redis
 }
 
-function connect(port: number, options: OnceOptions<string> = {}, username?: string): Setup {
-  const client = new Redis({
-    port,
-    retryStrategy: () => 20,
-    ...(username === undefined ? {} : { username, password: 'secret' }),
-  })
+function connect(port: number, options: OnceOptions<string> = {}): Setup {
+  const client = new Redis({ port, retryStrategy: () => 20 })
   client.on('error', () => undefined)
   const redis = perilune(ioredis(client), { namespace: 'faults' })
   onTestFinished(async () => {
@@ -67,40 +62,6 @@ async function heard(child: ChildProcess): Promise<unknown> {
   const [message]: unknown[] = await event(child, 'message')
   return message
 }
-
-test('a begin whose reply is cut is given the same attempt, and does not block itself', async () => {
-  const { once, proxy } = await behindProxy()
-  for (let n = 0; n < 10; n++) {
-    proxy.cutReplies(1, /evalsha/i)
-    const attempt = await attemptOf(once, `k${n}`)
-    expect(proxy.pendingFaults).toBe(0)
-
-    await attempt.complete(`${n}`)
-    expect(await once.find(`k${n}`)).toMatchObject({ result: `${n}`, token: attempt.token })
-  }
-})
-
-test('a complete whose reply is cut is completed, and its result kept', async () => {
-  const { once, proxy } = await behindProxy()
-  const attempt = await attemptOf(once, 'k')
-
-  proxy.cutReplies(1, /evalsha/i)
-  await attempt.complete('done')
-
-  expect(proxy.pendingFaults).toBe(0)
-  expect(await once.begin('k')).toMatchObject({ status: 'replayed', result: 'done' })
-})
-
-test('a release whose reply is cut is not reported as lost', async () => {
-  const { once, proxy } = await behindProxy()
-  const attempt = await attemptOf(once, 'k')
-
-  proxy.cutReplies(1, /evalsha/i)
-  await attempt.release()
-
-  expect(proxy.pendingFaults).toBe(0)
-  expect((await once.inspect('k')).state).toBe('free')
-})
 
 test('a task runs once though the connection is reset again and again', async () => {
   const { once, proxy } = await behindProxy()
@@ -184,44 +145,6 @@ test('a hundred runs of one key in four processes run its task once', { timeout:
   expect(results).toHaveLength(100)
   expect(new Set(results).size).toBe(1)
   expect(await client.get(`ran:${once.name}`)).toBe('1')
-})
-
-test('a server out of memory begins nothing, and still lets attempts be extended, completed and released', async () => {
-  const server = await ownServer({ args: ['--maxmemory-policy', 'noeviction'] })
-  const { once, client } = connect(server.port)
-  const [first, second] = [await attemptOf(once, 'a'), await attemptOf(once, 'b')]
-  await client.config('SET', 'maxmemory', '1')
-
-  const error = await once.begin('c').catch((reason: unknown) => reason)
-
-  expect(error).toBeInstanceOf(DriverError)
-  expect(error).toMatchObject({ code: 'store-full' })
-  await first.extend('1m')
-  await first.complete('done')
-  await second.release()
-  expect(await once.find('a')).toMatchObject({ result: 'done' })
-  expect((await once.inspect('b')).state).toBe('free')
-})
-
-test('a user with the rule of once can do everything that a once does, and nothing else', async () => {
-  const server = await ownServer()
-  const admin = new Redis(server.port)
-  onTestFinished(() => admin.disconnect())
-  const rule = contract.structures.once.acl.replaceAll('<namespace>', 'faults')
-  await admin.call('ACL', 'SETUSER', 'onces', 'on', '>secret', ...rule.split(' '))
-  const { once, client } = connect(server.port, {}, 'onces')
-
-  const first = once.run('k', () => new Promise((resolve) => setTimeout(() => resolve('done'), 50)))
-  await expect.poll(async () => (await once.inspect('k')).state).toBe('running')
-  expect(await once.run('k', () => 'again', { wait: '10s' })).toBe('done')
-  await first
-  const attempt = await attemptOf(once, 'other')
-  await attempt.extend()
-  await attempt.release()
-  expect(await once.find('k')).not.toBeNull()
-  expect(await once.clear('k')).toBe(true)
-  await expect(client.get('faults:{lock:a}:state')).rejects.toThrow('NOPERM')
-  await expect(client.flushall()).rejects.toThrow('NOPERM')
 })
 
 test('on a cluster keys lie in many slots, each attempt is extended, and who waits is woken', async () => {

@@ -1,0 +1,97 @@
+import type { Claim } from 'perilune'
+import { feedWorks } from './feed-works.ts'
+import { errorOf, type Place, reaches, type Step, type Use } from './use.ts'
+
+type Bodies = readonly { body: number }[]
+
+const bodiesOf = (messages: Bodies = []): number[] => messages.map(({ body }) => body)
+
+function steps(place: Place): readonly Step[] {
+  return [...contentSteps(place), ...claimSteps(place), ...subscriberSteps(place)]
+}
+
+/** What comes and goes: with keys, delayed, in batches, until nothing is left. */
+function contentSteps({ redis, name }: Place): readonly Step[] {
+  const feed = redis.feed<number>(name, { origin: 'me' })
+  const mixed = [
+    { body: 1, idempotencyKey: 'k' },
+    { body: 2, expireAfter: '2h' },
+    { body: 3, delay: '1h' },
+  ] as const
+  const hear = async (): Promise<number[]> => {
+    const { next } = await feed.read({ limit: 100 })
+    const waiting = feed.read({ after: next, wait: '20s' })
+    waiting.catch(() => undefined)
+    await feed.append(8)
+    return bodiesOf((await waiting).messages)
+  }
+  const idsOf = async (bodies: number[]): Promise<string[]> => {
+    const { messages } = await feed.read({ limit: 100 })
+    return messages.filter(({ body }) => bodies.includes(body)).map(({ id }) => id)
+  }
+  return [
+    ['append', 'refuses', async () => (await feed.appendMany(mixed)).map(({ duplicate }) => duplicate)],
+    ['append', 'refuses', async () => (await feed.append(1, { idempotencyKey: 'k' })).duplicate],
+    ['append', 'refuses', async () => void (await feed.append(4, { delay: '1ms' }))],
+    ['settle', 'unasked', () => reaches(async () => (await feed.inspect()).delayed === 1)],
+    ['append-alike', 'refuses', async () => void (await feed.appendMany([{ body: 5 }, { body: 6 }]))],
+    ['append-alike', 'refuses', async () => void (await feed.append(7))],
+    ['read', 'serves', async () => bodiesOf((await feed.read({ limit: 3 })).messages)],
+    [
+      'read',
+      'serves',
+      async () => bodiesOf((await feed.read({ includeDelayed: true, echo: false })).messages),
+    ],
+    ['get', 'serves', async () => bodiesOf(await feed.get(await idsOf([1, 6])))],
+    ['append-alike', 'refuses', hear],
+    ['remove', 'serves', async () => feed.remove([...(await idsOf([5])), '1'])],
+    ['inspect', 'serves', async () => (await feed.inspect()).total],
+    // Whether there was something to delete, a repetition cannot know.
+    ['clear', 'serves', async () => void (await feed.clear())],
+    ['inspect', 'serves', async () => (await feed.inspect()).exists],
+  ]
+}
+
+function claimSteps({ redis, name }: Place): readonly Step[] {
+  const feed = redis.feed<number>(`${name} worked`, { maxClaims: 1, keep: 20 })
+  const bodies = [1, 2, 3, 4].map((body) => ({ body, expireAfter: '1h' }) as const)
+  let claim: Claim<number> | null = null
+  let other: Claim<number> | null = null
+  const idOf = (at: number): string[] => [claim?.messages[at]?.id ?? '']
+  return [
+    ['append', 'refuses', async () => void (await feed.appendMany(bodies))],
+    ['claim', 'refuses', async () => bodiesOf((claim = await feed.claim({ limit: 3 }))?.messages)],
+    ['claimed', 'serves', async () => bodiesOf((await feed.findClaim(claim?.token ?? 1))?.messages)],
+    ['extend', 'serves', async () => claim?.extend('1m', { grace: '4h' })],
+    ['ack', 'serves', async () => claim?.ack(idOf(0))],
+    ['release', 'serves', async () => claim?.release(idOf(1))],
+    ['remove', 'serves', async () => (await feed.remove(idOf(2))).held.length],
+    ['read', 'serves', async () => bodiesOf((await feed.read({ includeClaimed: false })).messages)],
+    ['ack', 'serves', async () => claim?.ack()],
+    ['ack', 'serves', () => errorOf(feed.ack(1))],
+    ['claim', 'refuses', async () => bodiesOf((other = await feed.claim({ limit: 3 }))?.messages)],
+    ['release', 'serves', async () => other?.release()],
+    ['claim', 'refuses', async () => bodiesOf((await feed.claim({ limit: 3 }))?.messages)],
+    ['read', 'serves', async () => bodiesOf((await feed.deadLetters.read()).messages)],
+    ['inspect', 'serves', async () => (await feed.inspect()).deadLetters],
+    ['clear', 'serves', async () => void (await feed.clear())],
+  ]
+}
+
+function subscriberSteps({ redis, name }: Place): readonly Step[] {
+  const feed = redis.feed<number>(`${name} followed`)
+  const ada = feed.subscriber('ada', { protect: true })
+  const marker = async (): Promise<string | null> => (await feed.read({ limit: 1 })).next
+  return [
+    ['append', 'refuses', async () => void (await feed.appendMany([{ body: 1 }, { body: 2 }]))],
+    ['subscribe', 'refuses', async () => void (await ada.marker())],
+    ['advance', 'refuses', async () => void (await ada.advance(await marker()))],
+    // A subscriber is stored again whenever it reads.
+    ['subscribe', 'refuses', async () => bodiesOf((await ada.page()).messages)],
+    // Whether there was somebody to forget, a repetition cannot know.
+    ['forget', 'serves', async () => void (await ada.forget())],
+    ['inspect', 'serves', async () => (await feed.inspect()).subscribers],
+  ]
+}
+
+export const use: Use = { steps, works: feedWorks }
