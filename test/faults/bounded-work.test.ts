@@ -1,5 +1,5 @@
-// What a script call costs the server must not grow with what the structure holds: the same commands on as
-// many elements at two thousand entries and at a hundred thousand (a million with PERILUNE_LONG=1).
+// What a script call costs the server must not grow with what the structure holds: no more commands, and no
+// more elements, at a hundred thousand entries (a million with PERILUNE_LONG=1) than at two thousand.
 
 import { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
@@ -18,7 +18,7 @@ const LARGE = LONG ? 1_000_000 : 100_000
 
 describe.each(await allUses())('of the $structure', ({ structure, works }) => {
   test.each(works)(
-    `$what costs the same at ${SMALL} entries and at ${LARGE}`,
+    `$what costs no more at ${LARGE} entries than at ${SMALL}`,
     { timeout: LONG ? 600_000 : 120_000 },
     async (work) => {
       const port = await ownServer()
@@ -27,9 +27,8 @@ describe.each(await allUses())('of the $structure', ({ structure, works }) => {
       const many = costliest(await callsOf(await meteredPlace(port), work, LARGE))
 
       tell(`${structure}, ${work.what}: ${many.commands} commands, ${many.elements} elements at ${LARGE}`)
-      expect(many).toEqual(few)
-      expect(many.commands, 'commands').toBeLessThanOrEqual(work.commands)
-      expect(many.elements, 'elements').toBeLessThanOrEqual(work.elements)
+      expect(many.commands, 'commands').toBeLessThanOrEqual(Math.min(few.commands, work.commands))
+      expect(many.elements, 'elements').toBeLessThanOrEqual(Math.min(few.elements, work.elements))
     },
   )
 })
