@@ -54,7 +54,7 @@ const kinds: [string, RateLimitOptions][] = [
 ]
 
 test('takes that travel together count once, also when their answer is lost', async () => {
-  const { redis, proxy, name } = await setup(withIoredis)
+  const { redis, proxy, name } = await setup()
   const limiter = redis.rateLimit(name, { limit: 30, window: '1d' })
   const subjects = ['ada', 'bob', 'ada', 'eve', 'ada']
 
@@ -71,7 +71,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   const limit = { limit: 1, window: '1d' } as const
 
   test('takes that wait behind calls without an answer settle by their own deadline', async () => {
-    const { redis, proxy, name } = await setup(withIoredis, '300ms')
+    const { redis, proxy, name } = await setup('300ms')
     const limiter = redis.rateLimit(name, { limit: 10_000, window: '1d' })
     proxy.halfOpen()
 

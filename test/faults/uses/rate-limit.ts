@@ -21,7 +21,7 @@ function steps({ redis, name }: Place): readonly Step[] {
 }
 
 function stepsOf(limiter: RateLimit, kind: string): readonly Step[] {
-  const take = kind === 'gcra' ? 'take-one' : 'take'
+  const take = kind === 'gcra' ? 'take-each' : 'take'
   let token = 0
   const seen = async (call: ReturnType<RateLimit['take']>): Promise<unknown> => {
     const decision = await call
