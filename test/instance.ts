@@ -12,6 +12,8 @@ export interface Instance {
   readonly client: Redis
   /** Names of the scripts run so far. */
   readonly calls: string[]
+  /** From now on the answers of a script take so long. */
+  slowly(script: string, ms: number): void
   /** Names nothing else in this server. */
   readonly name: string
 }
@@ -19,10 +21,19 @@ export interface Instance {
 export function instance(): Instance {
   const client = new Redis(inject('redisPort'))
   const calls: string[] = []
-  const redis = perilune(counting(ioredis(client), calls), { namespace: 'instance-test' })
+  const driver = counting(ioredis(client), calls)
+  const slowly = (script: string, ms: number): void => {
+    const run = driver.run.bind(driver)
+    driver.run = async (call) => {
+      const reply = await run(call)
+      if (call.script.name === script) await new Promise((resolve) => setTimeout(resolve, ms))
+      return reply
+    }
+  }
+  const redis = perilune(driver, { namespace: 'instance-test' })
   onTestFinished(async () => {
     await redis.close()
     client.disconnect()
   })
-  return { redis, client, calls, name: randomUUID() }
+  return { redis, client, calls, slowly, name: randomUUID() }
 }

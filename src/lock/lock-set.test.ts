@@ -93,3 +93,19 @@ test('a set of one group waits for the one lock that is held', async () => {
 
   expect([...(await waiting).tokens.keys()]).toEqual(['a', 'b'])
 })
+
+test('a set that was granted too late is given back, and nobody believes in it', async () => {
+  const { redis, slowly, name } = instance()
+  const set = redis.locks(['a', 'b'], { group: name, lease: '100ms', maxHold: '0s' })
+  slowly('lock/acquire-all', 150)
+
+  expect(await set.tryAcquire()).toBeNull()
+})
+
+test('a set is not acquired for a caller that has gone', async () => {
+  const { redis, calls, name } = instance()
+  const signal = AbortSignal.abort(new Error('gone'))
+
+  await expect(redis.locks(['a', 'b'], { group: name }).acquire({ signal })).rejects.toThrow('gone')
+  expect(calls).toEqual([])
+})

@@ -45,6 +45,7 @@ export class LockSet {
   /** Waits for all of them. Throws WaitTimeoutError after `wait`, or the signal's reason; then none is kept. */
   async acquire(options: Waiting = {}): Promise<SetLease> {
     checkOptions('options', options, ['wait', 'signal'])
+    options.signal?.throwIfAborted()
     const endsAt = performance.now() + toWaitMs(options)
     const atOnce = this.#together ? await this.#takeTogether() : null
     if (atOnce !== null) return atOnce
@@ -71,13 +72,23 @@ export class LockSet {
     const states = this.#locks.map((lock) => `${lock.unit.beginning}state`)
     const askedAt = performance.now()
     const { holder, leaseMs } = terms
-    const answer = await runner.run(acquireAll, states, { id: mailbox.newId(), holder, leaseMs })
+    const id = mailbox.newId()
+    const asking = runner.run(acquireAll, states, { id, holder, leaseMs })
+    const answer = await asking.catch((error: unknown) => {
+      // It may have happened: what nobody knows of is given back, or ends by itself.
+      for (const lock of this.#locks) lock.abandon(id).catch(() => undefined)
+      throw error
+    })
     if (answer.status === 'held') return null
     const leases = answer.leases.map((lease, at) => {
       const lock = this.#locks[at] as Lock
       return [lock.name, lock.keep(toGrant({ ...lease, nowMs: answer.nowMs }, askedAt))] as const
     })
-    return new AllLeases(new Map(leases))
+    const all = new AllLeases(new Map(leases))
+    if (all.remainingMs > 0) return all
+    // Spent on the way.
+    await giveBack(leases.map(([, lease]) => lease))
+    return null
   }
 
   async #takeAll(take: (lock: Lock) => Promise<Lease | null>): Promise<SetLease | null> {

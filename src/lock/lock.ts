@@ -125,6 +125,11 @@ export class LockAccess {
     return lease
   }
 
+  /** For sets of locks: gives back what an attempt got without an answer. */
+  abandon(id: string): Promise<unknown> {
+    return this.#side.abandon(id, { listens: false })
+  }
+
   /** For sets of locks: the lease that the server has granted. */
   keep(grant: Grant): KeptLease {
     return new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)

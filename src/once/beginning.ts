@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { begin } from '../generated/once.ts'
 import { checkName } from '../runtime/keys.ts'
+import { toGrant } from '../runtime/line.ts'
 import { Attempt } from './attempt.ts'
 import { lost } from './ending.ts'
 import { checkFingerprint } from './fingerprint.ts'
@@ -57,12 +58,8 @@ export async function beginAttempt<Result>(
     keepMs,
   })
   switch (answer.status) {
-    case 'started': {
-      const { token, expiresAtMs, nowMs } = answer
-      // The server counts whole milliseconds, so a lease may end up to one earlier than its length says.
-      const endsAt = askedAt + (expiresAtMs - nowMs) - 1
-      return { status: 'started', attempt: new Attempt(source, key, { token, expiresAtMs, endsAt }) }
-    }
+    case 'started':
+      return { status: 'started', attempt: new Attempt(source, key, toGrant(answer, askedAt)) }
     case 'replayed':
       return { status: 'replayed', result: codec.decode(answer.result), token: answer.token }
     case 'lost':
