@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Driver, Subscription } from '../driver.ts'
+import { Sleeper } from './sleeper.ts'
 
 // A channel is kept for a while after the last who waited on it.
 const LINGER_MS = 5000
@@ -73,7 +74,7 @@ export class Post {
   readonly #leave: () => void
   readonly #letters: Letter[] = []
   #missed = false
-  #wake: (() => void) | null = null
+  readonly #sleeper = new Sleeper()
 
   constructor(leave: () => void) {
     this.#leave = leave
@@ -81,13 +82,13 @@ export class Post {
 
   deliver(letter: Letter): void {
     this.#letters.push(letter)
-    this.#wake?.()
+    this.#sleeper.wake()
   }
 
   /** Letters may have been missed. */
   interrupt(): void {
     this.#missed = true
-    this.#wake?.()
+    this.#sleeper.wake()
   }
 
   /**
@@ -96,7 +97,7 @@ export class Post {
    */
   async next(ms: number, signal?: AbortSignal): Promise<Letter | 'missed' | null> {
     signal?.throwIfAborted()
-    if (this.#letters.length === 0 && !this.#missed) await this.#asleep(ms, signal)
+    if (this.#letters.length === 0 && !this.#missed) await this.#sleeper.sleep(ms, signal)
     signal?.throwIfAborted()
     const letter = this.#letters.shift()
     if (letter !== undefined || !this.#missed) return letter ?? null
@@ -106,20 +107,6 @@ export class Post {
 
   close(): void {
     this.#leave()
-  }
-
-  #asleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const up = (): void => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', up)
-        this.#wake = null
-        resolve()
-      }
-      const timer = setTimeout(up, ms)
-      this.#wake = up
-      signal?.addEventListener('abort', up)
-    })
   }
 }
 

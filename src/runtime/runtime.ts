@@ -65,7 +65,7 @@ export class Runtime {
     this.runner.close()
     this.keeper.close()
     this.mailbox.close()
-    await this.wakes.close()
+    this.wakes.close()
     await this.runner.driver.close()
   }
 }

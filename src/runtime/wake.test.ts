@@ -60,7 +60,7 @@ test('closing wakes who sleeps and ends the subscription', async () => {
   const watch = await wakes.watch('a')
 
   const sleeping = watch.sleep(LONG)
-  await wakes.close()
+  wakes.close()
 
   await sleeping
   expect(closed()).toBe(1)

@@ -3,6 +3,7 @@
 // connection wakes everybody, for a wake may have been missed.
 
 import type { Driver, Subscription } from '../driver.ts'
+import { Sleeper } from './sleeper.ts'
 
 // A channel is kept for a while after its last sleeper: long polls come back at once.
 const LINGER_MS = 5000
@@ -31,8 +32,9 @@ export class Wakes {
     return watch
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#channels.values()].map((channel) => channel.close()))
+  /** Whoever waits looks again. Not awaited: a connection that is half open never confirms. */
+  close(): void {
+    for (const channel of this.#channels.values()) channel.close()
   }
 
   #channel(name: string): Channel {
@@ -53,7 +55,7 @@ export class Wakes {
 export class Watch {
   readonly #leave: () => void
   #woken = false
-  #wake: (() => void) | null = null
+  readonly #sleeper = new Sleeper()
 
   constructor(leave: (watch: Watch) => void) {
     this.#leave = () => leave(this)
@@ -62,32 +64,18 @@ export class Watch {
   /** Resolves at the next wake, or at one that came since the last sleep, or after `ms`. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
-    if (!this.#woken) await this.#asleep(ms, signal)
+    if (!this.#woken) await this.#sleeper.sleep(ms, signal)
     this.#woken = false
     signal?.throwIfAborted()
   }
 
   wake(): void {
     this.#woken = true
-    this.#wake?.()
+    this.#sleeper.wake()
   }
 
   close(): void {
     this.#leave()
-  }
-
-  #asleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const up = (): void => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', up)
-        this.#wake = null
-        resolve()
-      }
-      const timer = setTimeout(up, ms)
-      this.#wake = up
-      signal?.addEventListener('abort', up)
-    })
   }
 }
 
@@ -124,10 +112,10 @@ class Channel {
     this.#linger.unref()
   }
 
-  async close(): Promise<void> {
+  close(): void {
     if (this.#linger !== null) clearTimeout(this.#linger)
     this.#wakeAll()
-    await this.#unsubscribe()
+    void this.#unsubscribe()
   }
 
   async #unsubscribe(): Promise<void> {
