@@ -1,0 +1,93 @@
+// `npm run mutate -- --seed 5`: makes places of the product wrong, one after the other, in a copy, and tells
+// which of them the tests do not notice.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Copy, copyOf } from './mutate/copy.ts'
+import { draw } from './mutate/draw.ts'
+import { changeOf, type Mutant } from './mutate/mutant.ts'
+import { allMutants, type Language } from './mutate/places.ts'
+import { stopAll } from './mutate/program.ts'
+import { killerOf, pageOf, statusOf, totalsOf } from './mutate/report.ts'
+import { failsAnyway, type Outcome, tryMutant } from './mutate/trial.ts'
+
+const USAGE = `npm run mutate -- [--seed 5] [--lua 20] [--ts 20] [--only lua|ts] [--pick 3,17] [--list]
+    [--unproved] [--report docs/proof/mutants.md]
+  --pick      only these of the draw
+  --list      shows the draw, and runs nothing
+  --unproved  does not run the tests without a mutant first`
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '5' },
+    lua: { type: 'string', default: '20' },
+    ts: { type: 'string', default: '20' },
+    only: { type: 'string' },
+    pick: { type: 'string' },
+    list: { type: 'boolean', default: false },
+    unproved: { type: 'boolean', default: false },
+    report: { type: 'string' },
+  },
+})
+const [seed, lua, ts] = [Number(values.seed), Number(values.lua), Number(values.ts)]
+if (![seed, lua, ts].every(Number.isSafeInteger) || !['lua', 'ts', undefined].includes(values.only)) {
+  console.error(`usage: ${USAGE}`)
+  process.exit(2)
+}
+
+const root = join(import.meta.dirname, '..')
+const all = { lua: allOf('lua'), ts: allOf('ts') }
+const drawn = [...draw(all.lua, lua, seed), ...draw(all.ts, ts, seed)]
+const picked = values.pick?.split(',').map((number) => Number(number) - 1)
+const numbered = [...drawn.entries()].filter(([at]) => picked?.includes(at) ?? true)
+
+if (values.list) for (const [at, mutant] of numbered) console.log(describe(at, mutant))
+else await withCopy(run)
+
+function allOf(language: Language): Mutant[] {
+  return values.only === undefined || values.only === language ? allMutants(root, language) : []
+}
+
+function describe(at: number, mutant: Mutant): string {
+  const { stratum, file, line, kind, source } = mutant
+  return `${at + 1} [${stratum}] ${file}:${line} ${kind}: ${changeOf(mutant)}\n    in ${source}`
+}
+
+async function withCopy(work: (copy: Copy) => Promise<void>): Promise<void> {
+  const copy = copyOf(root)
+  const give = (): void => {
+    stopAll()
+    copy.remove()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      give()
+      process.exit(1)
+    })
+  }
+  await work(copy).finally(give)
+}
+
+async function run(copy: Copy): Promise<void> {
+  const red = values.unproved ? null : await failsAnyway(copy)
+  if (red !== null) throw new Error(`the tests fail without a mutant: ${red}`)
+  const outcomes: Outcome[] = []
+  for (const [at, mutant] of numbered) {
+    console.log(describe(at, mutant))
+    const began = performance.now()
+    const outcome = await tryMutant(copy, mutant)
+    outcomes.push(outcome)
+    for (const title of outcome.unsteady) console.log(`    failed once: ${title}`)
+    console.log(`    ${killerOf(outcome)} (${Math.round((performance.now() - began) / 1000)} s)`)
+  }
+  console.log(totalsOf(outcomes))
+  if (values.report !== undefined) write(values.report, outcomes)
+  process.exitCode = outcomes.some((outcome) => statusOf(outcome) === 'SURVIVED') ? 1 : 0
+}
+
+function write(report: string, outcomes: readonly Outcome[]): void {
+  const command = `npm run mutate -- ${process.argv.slice(2).join(' ')}`
+  const places = [all.lua.length, all.ts.length] as const
+  writeFileSync(join(root, report), pageOf({ command, seed, outcomes, places }))
+}

@@ -1,0 +1,54 @@
+// Runs a program and all that it starts within a limit of time. Only what was started here is ever stopped.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Ended {
+  readonly code: number
+  /** All that it wrote. */
+  readonly output: string
+  /** It was stopped because its time was over. */
+  readonly overTime: boolean
+}
+
+const running = new Set<number>()
+
+/** Runs a program of Node without input. */
+export async function runNode(args: readonly string[], cwd: string, limitMs: number): Promise<Ended> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilune-mutate-run-'))
+  const output = openSync(join(folder, 'output'), 'w')
+  try {
+    // A group of its own, so that the limit stops its children too.
+    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', output, output], detached: true })
+    const pid = child.pid ?? 0
+    running.add(pid)
+    let overTime = false
+    const limit = setTimeout(() => {
+      overTime = true
+      killGroup(pid)
+    }, limitMs)
+    const [code]: unknown[] = await once(child, 'close')
+    clearTimeout(limit)
+    running.delete(pid)
+    return { code: Number(code ?? 1), output: readFileSync(join(folder, 'output'), 'utf8'), overTime }
+  } finally {
+    closeSync(output)
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Stops what still runs. */
+export function stopAll(): void {
+  for (const pid of running) killGroup(pid)
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}

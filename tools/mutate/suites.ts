@@ -1,0 +1,35 @@
+// Which tests ought to notice a mutant, as filters of the runner: the nearest first, then all.
+
+/** Tests of what surrounds the product, or in other languages; they would notice nothing else, and slowly. */
+export const LEFT_OUT: readonly string[] = [
+  'test/architecture.test.ts',
+  'test/compiler/**',
+  'test/conformance/python.test.ts',
+  'test/docs/{pages,snippets}.test.ts',
+  'test/faults/feed-proof.test.ts', // breaks the scripts itself, by their text
+  'test/servers/**',
+  'test/start/**',
+  'test/zaqarclient/**',
+  'tools/**',
+]
+
+const VECTORS = 'test/conformance/vectors'
+
+const NEAR: Readonly<Record<string, readonly string[]>> = {
+  catalog: [VECTORS, 'server/queues/', 'server/routes/zaqar-queues'],
+  drivers: ['src/drivers/', 'test/drivers/'],
+  facade: ['src/feed/', 'src/lock/', 'src/runtime/'],
+  middleware: ['test/middleware/'],
+  runtime: ['src/runtime/', 'src/feed/', 'src/lock/', 'src/semaphore/', 'test/drivers/'],
+  shared: [VECTORS, 'src/runtime/', 'test/models/'],
+  testing: [VECTORS, 'test/conformance/', 'test/drivers/'],
+}
+
+/** Each runs when the ones before it have noticed nothing; the last is all there is. */
+export function suitesFor(stratum: string): readonly (readonly string[])[] {
+  return [NEAR[stratum] ?? ofStructure(stratum), []]
+}
+
+function ofStructure(structure: string): string[] {
+  return [VECTORS, `src/${structure}/`, `test/models/${structure}.test`, `test/faults/${structure}`]
+}
