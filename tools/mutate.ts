@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Copy, copyOf } from './mutate/copy.ts'
 import { draw } from './mutate/draw.ts'
-import { changeOf, type Mutant } from './mutate/mutant.ts'
+import { changeOf, type Mutant, nameOf, whereIs } from './mutate/mutant.ts'
 import { allMutants, type Language } from './mutate/places.ts'
 import { stopAll } from './mutate/program.ts'
 import { killerOf, pageOf, statusOf, totalsOf } from './mutate/report.ts'
@@ -50,8 +50,8 @@ function allOf(language: Language): Mutant[] {
 }
 
 function describe(at: number, mutant: Mutant): string {
-  const { stratum, file, line, kind, source } = mutant
-  return `${at + 1} [${stratum}] ${file}:${line} ${kind}: ${changeOf(mutant)}\n    in ${source}`
+  const { stratum, kind, source } = mutant
+  return `${at + 1} [${stratum}] ${whereIs(mutant)} ${kind}: ${changeOf(mutant)}\n    in ${source}`
 }
 
 async function withCopy(work: (copy: Copy) => Promise<void>): Promise<void> {
@@ -79,6 +79,7 @@ async function run(copy: Copy): Promise<void> {
     const outcome = await tryMutant(copy, mutant)
     outcomes.push(outcome)
     for (const title of outcome.unsteady) console.log(`    failed once: ${title}`)
+    if (statusOf(outcome) === 'SURVIVED') console.log(`    for equivalent.json: ${nameOf(mutant)}`)
     console.log(`    ${killerOf(outcome)} (${Math.round((performance.now() - began) / 1000)} s)`)
   }
   console.log(totalsOf(outcomes))

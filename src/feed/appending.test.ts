@@ -24,6 +24,14 @@ describe('appending', () => {
     expect((await feed.inspect()).total).toBe(101)
   })
 
+  test('a feed that keeps as many messages as bytes keeps no more', async () => {
+    const { feed } = await setup<number>({ keep: { count: 3, bytes: 3 } })
+
+    for (let n = 0; n < 9; n++) await feed.append(n)
+
+    expect(bodies((await feed.read()).messages)).toEqual([6, 7, 8])
+  })
+
   test('one message is one script call, also when something is due', async () => {
     const { feed, calls, clock } = await setup<number>({ expireAfter: '10s' })
     await feed.append(0)

@@ -34,6 +34,15 @@ describe('appending', () => {
     expect(appended.slice(4).map(({ partition }) => partition)).toEqual(first)
   })
 
+  test('writers begin with any partition, so that those who write once do not all meet in one', async () => {
+    const { redis, name } = setup<number>()
+    const writers = numbers(30).map(() => redis.partitionedFeed<number>(name, { partitions: 4 }))
+
+    const appended = await Promise.all(writers.map((writer) => writer.append(1)))
+
+    expect(new Set(appended.map(({ partition }) => partition)).size).toBeGreaterThan(1)
+  })
+
   test('an idempotency key appends once, with a key and without', async () => {
     const { feed } = setup<string>()
 

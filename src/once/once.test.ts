@@ -171,6 +171,17 @@ test('a task without a result, and results that JSON cannot hold', async () => {
   expect((await once.inspect('b')).state).toBe('free')
 })
 
+test('a result of four mebibytes is kept, and a larger one is refused', async () => {
+  const { once } = await setup()
+  // As JSON it has two quotes more.
+  const largest = 'x'.repeat(4 * 1024 * 1024 - 2)
+
+  expect(await once.run('a', () => largest)).toBe(largest)
+  expect(await once.find('a')).toMatchObject({ result: largest })
+
+  await expect(once.run('b', () => `${largest}x`)).rejects.toThrow('result must be at most 4194304 bytes')
+})
+
 test('wrong arguments are refused before anything is sent', async () => {
   const { once, redis } = await setup()
   const wrong: [Promise<unknown>, string][] = [

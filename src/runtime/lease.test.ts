@@ -54,7 +54,7 @@ function stall(ms: number): void {
 
 test('a lease is extended before it ends, as long as it is held', async () => {
   const { lease, extended } = setup()
-  const held = lease()
+  const held = lease({ leaseMs: 300 })
 
   while (extended.length < 5) await new Promise((resolve) => setImmediate(resolve))
 
@@ -64,7 +64,7 @@ test('a lease is extended before it ends, as long as it is held', async () => {
 
 test('a grant that has to be confirmed is extended to what was asked for', async () => {
   const { lease, extended } = setup()
-  const held = lease({ leaseMs: 30_000, leftMs: 60 })
+  const held = lease({ leaseMs: 30_000, leftMs: 600 })
 
   while (extended.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await new Promise((resolve) => setImmediate(resolve))
@@ -81,6 +81,25 @@ test('leases of one slot are extended in one call, those of another in their own
   while (extended.flat().length < 11) await new Promise((resolve) => setTimeout(resolve, 10))
 
   expect(extended.map((leases) => leases.length).slice(0, 2)).toEqual([10, 1])
+})
+
+test('a lease is due when a third of it has passed, and may go along with others when a sixth has', () => {
+  const { lease } = setup()
+  const before = performance.now()
+  const { dueAt, mayExtendAt } = lease({ leaseMs: 60_000 })
+  const took = performance.now() - before
+
+  expect(dueAt - before).toBeGreaterThanOrEqual(20_000 - took)
+  expect(dueAt - before).toBeLessThanOrEqual(20_000 + took)
+  expect(mayExtendAt - before).toBeGreaterThanOrEqual(10_000 - took)
+  expect(mayExtendAt - before).toBeLessThanOrEqual(10_000 + took)
+})
+
+test('a lease is not extended when that would not make it longer', () => {
+  const { lease } = setup()
+
+  expect(lease({ leaseMs: 60_000, maxHoldMs: 50_000 }).mayExtendAt).toBe(Infinity)
+  expect(lease({ leaseMs: 60_000, maxHoldMs: 65_000 }).mayExtendAt).not.toBe(Infinity)
 })
 
 test('a lease that the server does not know any more is lost', async () => {
@@ -156,6 +175,18 @@ test('a nested lease leaves the outer one as it is', async () => {
 
   expect(released).toEqual([])
   outer.assertHeld()
+})
+
+test('a nested lease that was given back has nothing left, while the outer one has', async () => {
+  const { lease } = setup()
+  const outer = lease({ leaseMs: 60_000 })
+  const nested = new NestedLease(outer)
+  expect(nested.remainingMs).toBeGreaterThan(0)
+
+  await nested.release()
+
+  expect(nested.remainingMs).toBe(0)
+  expect(outer.remainingMs).toBeGreaterThan(0)
 })
 
 test('what a task throws is told rather than the loss of its lease', async () => {

@@ -45,6 +45,18 @@ test('each gets its own letters, also those that come before it asks', async () 
   expect(await posts[0]?.next(1)).toBeNull()
 })
 
+test('where the process listens already, the next one waits for no server', async () => {
+  const { mailbox, channels } = setup()
+  const id = mailbox.newId()
+  expect(mailbox.expectNow('here', id)).toBeNull()
+  await mailbox.expect('here', mailbox.newId())
+
+  const post = mailbox.expectNow('here', id)
+  for (const { onMessage } of channels.values()) onMessage(`granted ${id} 5`)
+
+  expect(await post?.next(1000)).toMatchObject({ word: 'granted', numbers: [5] })
+})
+
 test('after a gap everybody is told that letters may be missing, once', async () => {
   const { mailbox, channels } = setup()
   const post = await mailbox.expect('here', mailbox.newId())

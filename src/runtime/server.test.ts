@@ -50,6 +50,18 @@ test('a connection that breaks, or a server that loads, is asked again until the
   expect(asked()).toBe(3)
 })
 
+test('a slow answer is waited for, and not asked for again', async () => {
+  let asked = 0
+  const info: Driver['info'] = async () => {
+    asked += 1
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    return redis('7.0.15')
+  }
+
+  expect((await askInTime(new Server({ info } as Driver), 5000)).version).toBe('7.0.15')
+  expect(asked).toBe(1)
+})
+
 test('nobody who answers is unreachable, and a refusal is final', async () => {
   const away = setup([new ConnectionLostError('gone', false)])
   const shut = setup([new ServerReplyError('NOAUTH Authentication required.')])

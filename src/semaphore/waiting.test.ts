@@ -1,5 +1,6 @@
 // Those who wait: who gets what, in which order, and what is left when they go.
 
+import type { Redis } from 'ioredis'
 import { WaitTimeoutError } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/semaphore-fixture.ts'
@@ -145,6 +146,22 @@ test('a thousand who wait share one connection for waking', { timeout: 60_000 },
   await settled
 })
 
+test('who is granted a permit and the next one, of the same process, learn of it in one message', async () => {
+  const server = await startRedis()
+  onTestFinished(() => server.stop())
+  const { semaphore, client, waiting } = await setup({ limit: 2, port: server.port })
+  const holder = await semaphore.acquire({ weight: 2 })
+  const waiters = [2, 1].map((weight) => semaphore.acquire({ weight, wait: '20s' }))
+  await waiting(2)
+  const heard = await listen(client)
+
+  await holder.release()
+  await (await waiters[0])?.release()
+  await waiters[1]
+
+  expect(heard[0]).toMatch(/^granted (\S+)\.\d+ \d+ \d+ \d+\nfirst \1\.\d+ \d+$/)
+})
+
 test('tickets of processes that died are passed over, however many and however heavy', async () => {
   const { semaphore, client, name, waiting } = await setup({ limit: 2 })
   const holder = await semaphore.acquire({ weight: 2 })
@@ -158,6 +175,16 @@ test('tickets of processes that died are passed over, however many and however h
 
   expect(await semaphore.inspect()).toMatchObject({ used: 1, waiting: 0 })
 })
+
+/** Everything that is told to any process from now on. */
+async function listen(client: Redis): Promise<string[]> {
+  const ear = client.duplicate()
+  onTestFinished(() => ear.disconnect())
+  const heard: string[] = []
+  ear.on('pmessage', (_pattern, _channel, message) => heard.push(message))
+  await ear.psubscribe('*:wake:*')
+  return heard
+}
 
 async function until(ready: () => Promise<boolean>): Promise<void> {
   while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 2))

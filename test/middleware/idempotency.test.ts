@@ -181,6 +181,17 @@ test('a request that is too large for the fingerprint is refused with 413', asyn
   expect(runs()).toBe(0)
 })
 
+test('a request without a body is carried out once too, and differs from one with a body', async () => {
+  const { handle, runs } = handling(() => new Response('done'))
+  const headers = { 'idempotency-key': 'k' }
+  const bare = (): Request => new Request('http://localhost/orders', { method: 'POST', headers })
+
+  expect(await seen(await handle(bare()))).toEqual({ status: 200, body: 'done', replayed: null })
+  expect(await seen(await handle(bare()))).toEqual({ status: 200, body: 'done', replayed: 'true' })
+  expect((await handle(post('k'))).status).toBe(422)
+  expect(runs()).toBe(1)
+})
+
 test('a fingerprint of your own decides what another request is', async () => {
   const { handle, runs } = handling(created, { fingerprint: (request) => new URL(request.url).pathname })
   await handle(post('k', '{"item":1}'))

@@ -19,6 +19,7 @@ export interface Mutant {
   /** The folder that it belongs to: a structure, `shared`, `runtime` … */
   readonly stratum: string
   readonly line: number
+  readonly column: number
   /** The whole line as it stands now, trimmed. */
   readonly source: string
   readonly from: number
@@ -51,6 +52,11 @@ export function nameOf({ file, source, before, after, nth }: Mutant): string {
 export function changeOf({ before, after }: Pick<Mutant, 'before' | 'after'>): string {
   const short = before.replaceAll(/\s+/g, ' ').trim()
   return /^[;\s]*$/.test(after) ? `dropped: ${short}` : `${short} → ${after}`
+}
+
+/** `src/lock/lock.ts:96:7`. */
+export function whereIs({ file, line, column }: Mutant): string {
+  return `${file}:${line}:${column}`
 }
 
 /** The file's text with the mutant in it. */
@@ -91,6 +97,7 @@ function placeOf(file: string, text: string, { from, to }: Change): Omit<Mutant,
     file,
     stratum: stratumOf(file),
     line: text.slice(0, from).split('\n').length,
+    column: from - start + 1,
     source: text.slice(start, end === -1 ? text.length : end).trim(),
     before: text.slice(from, to),
   }

@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { whyEquivalent } from './equivalent.ts'
-import { changeOf } from './mutant.ts'
+import { changeOf, whereIs } from './mutant.ts'
 import type { Outcome } from './trial.ts'
 
 export interface Run {
@@ -51,7 +51,7 @@ export function killerOf(outcome: Outcome): string {
 function rowOf(outcome: Outcome, at: number): string {
   const { mutant } = outcome
   const change = `${mutant.kind}: ${code(changeOf(mutant))} in ${code(mutant.source)}`
-  return `| ${at + 1} | ${mutant.file}:${mutant.line} | ${change} | ${plain(killerOf(outcome))} |`
+  return `| ${at + 1} | ${whereIs(mutant)} | ${change} | ${plain(killerOf(outcome))} |`
 }
 
 function equivalents(outcomes: readonly Outcome[]): string[] {
