@@ -135,7 +135,7 @@ function allScripts(): Script[] {
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
 export type { Driver } from './driver.ts'
 export type { Appended, AppendOptions, NewMessage } from './feed/appending.ts'
-export { Claim, type Extended, type ExtendOptions, type Refused } from './feed/claim.ts'
+export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'
 export type { ClaimOptions } from './feed/claiming.ts'
 export { Feed, type FeedOptions, type Keep, type Removed, type RemoveOptions } from './feed/feed.ts'
 export type { FeedInspection } from './feed/inspection.ts'
@@ -165,7 +165,6 @@ export {
   type BeginOptions,
   type Begun,
   type Completed,
-  type Extended as AttemptExtended,
   type Found,
   fingerprintOf,
   type LendOptions,
@@ -218,6 +217,7 @@ export {
   WaitTimeoutError,
 } from './runtime/errors.ts'
 export type { Lease } from './runtime/lease.ts'
+export type { Extended } from './runtime/lease-by-token.ts'
 export type { Lent } from './runtime/lending.ts'
 export type { Waiting } from './runtime/wait.ts'
 export type { SemaphoreInspection } from './semaphore/inspection.ts'

@@ -1,6 +1,8 @@
 import { ack, claimed, extend, release } from '../generated/feed.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import type { Extended } from '../runtime/lease-by-token.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
 import { knownIds, type Message, type Source, toMessage } from './message.ts'
 
 /** Messages that a claim did not hold when they were to be acked, by reason. */
@@ -15,7 +17,6 @@ export interface ExtendOptions {
   grace?: Duration
 }
 
-const MAX_LEASE = { max: '30d' } as const
 // The server counts whole milliseconds, so a lease may end up to one earlier than its length says.
 const ROUNDING_MS = 1
 
@@ -124,18 +125,13 @@ export async function findClaim<Body>(source: Source<Body>, token: number): Prom
   )
 }
 
-export interface Extended {
-  readonly leaseMs: number
-  readonly expiresAtMs: number
-}
-
 export async function extendClaim<Body>(
   source: Source<Body>,
   token: number,
   lease: Duration,
   { grace = '0ms' }: ExtendOptions,
 ): Promise<Extended> {
-  const leaseMs = toMs('lease', lease, MAX_LEASE)
+  const leaseMs = toLeaseMs(lease)
   const graceMs = toMs('grace', grace, { min: '0ms' })
   const answer = await source.unit.run(extend, { token: String(token), leaseMs, graceMs })
   if (answer.status === 'lost') throw lost(source, token)

@@ -3,6 +3,7 @@
 import { claim } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import { Claim } from './claim.ts'
 import { MAX_IDS, type Source, toMessage } from './message.ts'
@@ -32,13 +33,13 @@ export interface ClaimTerms extends DeadLetterOptions {
 
 /** Checks the options. Throws InvalidArgumentError. */
 export function toClaimTerms(
-  { limit = 10, lease = '30s', grace = '0ms' }: ClaimOptions,
+  { limit = 10, lease, grace = '0ms' }: ClaimOptions,
   dead: DeadLetterOptions,
 ): ClaimTerms {
   return {
     ...dead,
     limit: checkInteger('limit', limit, 1, MAX_IDS),
-    leaseMs: toMs('lease', lease, { max: '30d' }),
+    leaseMs: toLeaseMs(lease),
     graceMs: toMs('grace', grace, { min: '0ms' }),
   }
 }

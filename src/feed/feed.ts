@@ -1,9 +1,10 @@
 import { clear, get, remove } from '../generated/feed.ts'
-import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import { checkInteger, checkOptions, checkText, checkToken } from '../runtime/arguments.ts'
 import { type Codec, json } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
+import type { Extended } from '../runtime/lease-by-token.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import {
@@ -19,7 +20,6 @@ import {
 import {
   ackClaim,
   type Claim,
-  type Extended,
   type ExtendOptions,
   extendClaim,
   findClaim,
@@ -276,10 +276,6 @@ function toTerms<Body>({ keep = {}, rememberFor = '1h' }: FeedOptions<Body>): Ap
     keepBytes: bytes === undefined ? 0 : checkInteger('keep.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
     rememberMs: toMs('rememberFor', rememberFor, { max: '30d' }),
   }
-}
-
-function checkToken(token: unknown): number {
-  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }
 
 function checkOrigin(origin: unknown): string {

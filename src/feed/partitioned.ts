@@ -1,4 +1,4 @@
-import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import { checkInteger, checkOptions, checkText, checkToken } from '../runtime/arguments.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { findClaim } from './claim.ts'
 import type { ClaimOptions } from './claiming.ts'
@@ -144,7 +144,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   /** A live claim by its partition and token. Null when it has ended or never was. */
   async findClaim(partition: number, token: number): Promise<PartitionClaim<Body> | null> {
     const { source } = this.#partitions.at(partition)
-    const claim = await findClaim(source, checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER))
+    const claim = await findClaim(source, checkToken(token))
     return claim === null ? null : new PartitionClaim(claim, partition, this.partitions)
   }
 

@@ -1,16 +1,17 @@
-import { hostname } from 'node:os'
 import { clear } from '../generated/lock.ts'
-import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError, LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
+import { checkOneOf, checkOptions } from '../runtime/arguments.ts'
+import type { Duration } from '../runtime/duration.ts'
+import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { checkName, encodeName } from '../runtime/keys.ts'
 import { KeptLease, type Lease, type LeaseTerms, NestedLease, runUnder } from '../runtime/lease.ts'
+import { type Extended, extendByToken, releaseByToken } from '../runtime/lease-by-token.ts'
+import { toHolder, toLeaseMs, toMaxHoldMs } from '../runtime/lease-options.ts'
 import { type Lent, lend } from '../runtime/lending.ts'
-import { type Grant, type LineTerms, standInLine } from '../runtime/line.ts'
+import { type Grant, standInLine } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { channelOf, toldOn } from '../runtime/told.ts'
+import { lineTermsOf, toldOn } from '../runtime/told.ts'
 import { type Place, Unit } from '../runtime/unit.ts'
-import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import type { Waiting } from '../runtime/wait.ts'
 import { type AcquireTerms, ExclusiveSide, type LockSide, SharedSide } from './attempts.ts'
 import { inspectLock, type LockInspection } from './inspection.ts'
 
@@ -94,30 +95,22 @@ export class LockAccess {
   async lend(options: Waiting = {}): Promise<Lent> {
     checkOptions('options', options, ['wait', 'signal'])
     const { kind, leaseMs } = this.#leaseTerms
-    return lend(this.#side, { ...this.#lineTerms(options), kind, beginning: this.#unit.beginning, leaseMs })
-  }
-
-  /** Gives a lease back by its token, as another process got it. Throws LeaseLostError when it has ended. */
-  async release(token: number): Promise<void> {
-    const trace = { repeated: false }
-    if (!(await this.#side.release(checkToken(token), trace))) throw this.#lost(token)
-  }
-
-  /**
-   * Makes a lease last `lease` from now; resolves to its length and to when it ends by the server's clock.
-   * Throws LeaseLostError when it has ended.
-   */
-  async extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }> {
-    const leaseMs = toMs('lease', lease, MAX_LEASE)
     const { beginning } = this.#unit
-    const { endsAtMs } = await this.#side.kind.extend([{ beginning, token: checkToken(token), leaseMs }])
-    const [expiresAtMs = 0] = endsAtMs
-    if (expiresAtMs === 0) throw this.#lost(token)
-    return { leaseMs, expiresAtMs }
+    return lend(this.#side, { ...lineTermsOf(this.#unit, options), kind, beginning, leaseMs })
+  }
+
+  /** As `lease.release`, for whoever knows only the token. Throws LeaseLostError. */
+  async release(token: number): Promise<void> {
+    return releaseByToken(this.#leaseTerms, token)
+  }
+
+  /** As `lease.extend`, for whoever knows only the token. Throws LeaseLostError. */
+  async extend(token: number, lease: Duration): Promise<Extended> {
+    return extendByToken(this.#leaseTerms, token, lease)
   }
 
   async #stand(waiting: Waiting): Promise<Lease | null> {
-    const grant = await standInLine(this.#side, this.#lineTerms(waiting))
+    const grant = await standInLine(this.#side, lineTermsOf(this.#unit, waiting))
     if (grant === null) return null
     const lease = this.keep(grant)
     // Nobody else will: a lease that was handed over is short until it is extended for the first time.
@@ -133,16 +126,6 @@ export class LockAccess {
   /** For sets of locks: the lease that the server has granted. */
   keep(grant: Grant): KeptLease {
     return new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
-  }
-
-  #lineTerms(waiting: Waiting): LineTerms {
-    const { mailbox } = this.#unit.runtime
-    const channel = (): string | Promise<string> => channelOf(this.#unit)
-    return { mailbox, channel, waitMs: toWaitMs(waiting), signal: waiting.signal }
-  }
-
-  #lost(token: number): LeaseLostError {
-    return new LeaseLostError(this.#leaseTerms.resource, token)
   }
 
   #own(held: Lease): KeptLease | NestedLease {
@@ -168,8 +151,7 @@ export class Lock extends LockAccess {
     checkOptions('options', options, OPTIONS)
     const unit = new Unit(runtime, placeOf(checkName('name', name), options.group))
     const terms = toTerms(options)
-    const maxHoldMs =
-      options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold, { min: '0s' })
+    const maxHoldMs = options.maxHold === undefined ? Infinity : toMaxHoldMs(options.maxHold)
     const side = new ExclusiveSide(unit, terms)
     super(name, unit, side, terms.leaseMs, maxHoldMs)
     this.shared = new LockAccess(name, unit, new SharedSide(unit, terms), terms.leaseMs, maxHoldMs)
@@ -197,16 +179,10 @@ function placeOf(name: string, group: string | undefined): Place {
   return { structure: 'lock', name: checkName('group', group), beside: `${encodeName(name)}-`, since: SINCE }
 }
 
-const MAX_LEASE = { max: '30d' } as const
-
-function toTerms({ lease = '30s', order = 'fair', holder }: LockOptions): AcquireTerms {
+function toTerms({ lease, order = 'fair', holder }: LockOptions): AcquireTerms {
   return {
-    leaseMs: toMs('lease', lease, { min: '10ms', ...MAX_LEASE }),
+    leaseMs: toLeaseMs(lease),
     barging: checkOneOf('order', order, ['fair', 'barging']) === 'barging',
-    holder: holder === undefined ? `${hostname()}:${process.pid}` : checkText('holder', holder, 128),
+    holder: toHolder(holder),
   }
-}
-
-function checkToken(token: unknown): number {
-  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }

@@ -3,6 +3,7 @@
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
 
 /**
  * Units flow back evenly, and `burst` of them may be taken at once (generic cell rate algorithm, ITU-T
@@ -105,6 +106,6 @@ function toTerms(argument: string, name: string, limit: Limit): Terms {
 
 function concurrencyTerms(argument: string, name: string, { limit, lease = '1m' }: ConcurrencyLimit): Terms {
   const places = checkInteger(`${argument}.limit`, limit, 1, MAX_PLACES)
-  const windowMs = toMs(`${argument}.lease`, lease, { max: '30d' })
+  const windowMs = toLeaseMs(lease, `${argument}.lease`)
   return { name, algorithm: 'concurrency', limit: places, windowMs, burst: places }
 }

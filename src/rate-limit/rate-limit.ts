@@ -1,5 +1,5 @@
 import { clear, inspect, peek, refund, release, take } from '../generated/rate-limit.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -184,8 +184,4 @@ export class RateLimit<Outcome extends Decision = Decision> {
 function onlyGcra(terms: readonly Terms[]): Terms | null {
   const [only] = terms
   return terms.length === 1 && only?.algorithm === 'gcra' ? only : null
-}
-
-function checkToken(token: number): number {
-  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }

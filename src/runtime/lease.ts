@@ -6,9 +6,10 @@
 // Our clock is monotonic and counts from before the lease was asked for, so it never says "held" when the
 // server does not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time.
 
-import { type Duration, toMs } from './duration.ts'
+import type { Duration } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
 import type { Kept, LeaseKeeper, LeaseKind } from './lease-keeper.ts'
+import { toLeaseMs } from './lease-options.ts'
 import type { Grant } from './line.ts'
 import type { Trace, Unit } from './unit.ts'
 
@@ -41,8 +42,6 @@ export interface Lease extends AsyncDisposable {
   /** Gives the lease back. Throws LeaseLostError when it had ended before. A second call does nothing. */
   release(): Promise<void>
 }
-
-const MAX_LEASE = { max: '30d' } as const
 
 /** A lease that the keeper extends until it is released. */
 export class KeptLease implements Lease, Kept {
@@ -109,7 +108,7 @@ export class KeptLease implements Lease, Kept {
   }
 
   async extend(lease?: Duration): Promise<void> {
-    const leaseMs = lease === undefined ? this.#leaseMs : toMs('lease', lease, MAX_LEASE)
+    const leaseMs = lease === undefined ? this.#leaseMs : toLeaseMs(lease)
     this.assertHeld()
     await this.#keeper.extendNow(this, leaseMs)
     if (this.#state === 'lost') throw this.#lostError()

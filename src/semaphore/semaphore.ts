@@ -1,16 +1,17 @@
-import { hostname } from 'node:os'
 import { clear } from '../generated/semaphore.ts'
-import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
+import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import type { Duration } from '../runtime/duration.ts'
+import { WaitTimeoutError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import { KeptLease, type Lease, type LeaseTerms, runUnder } from '../runtime/lease.ts'
+import { type Extended, extendByToken, releaseByToken } from '../runtime/lease-by-token.ts'
+import { toHolder, toLeaseMs, toMaxHoldMs } from '../runtime/lease-options.ts'
 import { type Lent, lend } from '../runtime/lending.ts'
-import { type LineTerms, standInLine } from '../runtime/line.ts'
+import { standInLine } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { channelOf, learnTold } from '../runtime/told.ts'
+import { learnTold, lineTermsOf } from '../runtime/told.ts'
 import { Unit } from '../runtime/unit.ts'
-import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import type { Waiting } from '../runtime/wait.ts'
 import { Permits, type PermitTerms, WeightedAttempts } from './attempts.ts'
 import { inspectSemaphore, type SemaphoreInspection } from './inspection.ts'
 
@@ -36,7 +37,6 @@ export interface PermitOptions extends Waiting {
 const OPTIONS = ['limit', 'lease', 'maxHold', 'holder'] as const
 const SINCE = '6.2.0'
 const MAX_LIMIT = 1_000_000_000
-const MAX_LEASE = { max: '30d' } as const
 
 /**
  * Permits for a limited time, of which so many are out at once as the limit allows. Whoever waits is served
@@ -48,7 +48,7 @@ export class Semaphore {
   readonly #unit: Unit
   readonly #permits: Permits
   readonly #terms: PermitTerms
-  readonly #maxHoldMs: number
+  readonly #leaseTerms: LeaseTerms
 
   constructor(runtime: Runtime, name: string, options: SemaphoreOptions) {
     checkOptions('options', options, OPTIONS)
@@ -56,8 +56,14 @@ export class Semaphore {
     this.#unit = new Unit(runtime, { structure: 'semaphore', name, since: SINCE })
     this.#permits = new Permits(this.#unit)
     this.#terms = toTerms(options)
-    this.#maxHoldMs =
-      options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold, { min: '0s' })
+    this.#leaseTerms = {
+      kind: this.#permits.kind,
+      unit: this.#unit,
+      release: (token, trace) => this.#permits.release(token, trace),
+      resource: `semaphore ${name}`,
+      leaseMs: this.#terms.leaseMs,
+      maxHoldMs: options.maxHold === undefined ? Infinity : toMaxHoldMs(options.maxHold),
+    }
   }
 
   /**
@@ -99,28 +105,19 @@ export class Semaphore {
    */
   async lend({ weight = 1, ...waiting }: PermitOptions = {}): Promise<Lent> {
     checkOptions('options', waiting, ['wait', 'signal'])
+    const { kind, leaseMs } = this.#leaseTerms
     const { beginning } = this.#unit
-    const { leaseMs } = this.#terms
-    const terms = { ...this.#lineTerms(waiting), kind: this.#permits.kind, beginning, leaseMs }
-    return lend(this.#attempts(weight), terms)
+    return lend(this.#attempts(weight), { ...lineTermsOf(this.#unit, waiting), kind, beginning, leaseMs })
   }
 
-  /** Gives a permit back by its token, as another process got it. Throws LeaseLostError when it has ended. */
+  /** As `lease.release`, for whoever knows only the token. Throws LeaseLostError. */
   async release(token: number): Promise<void> {
-    if (!(await this.#permits.release(checkToken(token), { repeated: false }))) throw this.#lost(token)
+    return releaseByToken(this.#leaseTerms, token)
   }
 
-  /**
-   * Makes a permit last `lease` from now; resolves to its length and to when it ends by the server's clock.
-   * Throws LeaseLostError when it has ended.
-   */
-  async extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }> {
-    const leaseMs = toMs('lease', lease, MAX_LEASE)
-    const { beginning } = this.#unit
-    const { endsAtMs } = await this.#permits.kind.extend([{ beginning, token: checkToken(token), leaseMs }])
-    const [expiresAtMs = 0] = endsAtMs
-    if (expiresAtMs === 0) throw this.#lost(token)
-    return { leaseMs, expiresAtMs }
+  /** As `lease.extend`, for whoever knows only the token. Throws LeaseLostError. */
+  async extend(token: number, lease: Duration): Promise<Extended> {
+    return extendByToken(this.#leaseTerms, token, lease)
   }
 
   /**
@@ -144,11 +141,11 @@ export class Semaphore {
   }
 
   async #stand({ weight = 1, ...waiting }: PermitOptions): Promise<Lease | null> {
-    const grant = await standInLine(this.#attempts(weight), this.#lineTerms(waiting))
+    const grant = await standInLine(this.#attempts(weight), lineTermsOf(this.#unit, waiting))
     if (grant === null) return null
-    const lease = new KeptLease(grant, this.#leaseTerms(), this.#unit.runtime.keeper)
+    const lease = new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
     // Nobody else will: a permit that was handed over is short until it is extended for the first time.
-    if (this.#maxHoldMs === 0) await lease.confirm()
+    if (this.#leaseTerms.maxHoldMs === 0) await lease.confirm()
     return lease
   }
 
@@ -156,41 +153,12 @@ export class Semaphore {
     const checked = checkInteger('weight', weight, 1, MAX_LIMIT)
     return new WeightedAttempts(this.#unit, this.#permits, this.#terms, checked)
   }
-
-  #lineTerms(waiting: Waiting): LineTerms {
-    const { mailbox } = this.#unit.runtime
-    const channel = (): string | Promise<string> => channelOf(this.#unit)
-    return { mailbox, channel, waitMs: toWaitMs(waiting), signal: waiting.signal }
-  }
-
-  #leaseTerms(): LeaseTerms {
-    return {
-      kind: this.#permits.kind,
-      unit: this.#unit,
-      release: (token, trace) => this.#permits.release(token, trace),
-      resource: `semaphore ${this.name}`,
-      leaseMs: this.#terms.leaseMs,
-      maxHoldMs: this.#maxHoldMs,
-    }
-  }
-
-  #lost(token: number): LeaseLostError {
-    return new LeaseLostError(`semaphore ${this.name}`, token)
-  }
 }
 
-function toTerms({ limit, lease = '30s', holder }: SemaphoreOptions): PermitTerms {
-  return {
-    limit: checkLimit(limit),
-    leaseMs: toMs('lease', lease, { min: '10ms', ...MAX_LEASE }),
-    holder: holder === undefined ? `${hostname()}:${process.pid}` : checkText('holder', holder, 128),
-  }
+function toTerms({ limit, lease, holder }: SemaphoreOptions): PermitTerms {
+  return { limit: checkLimit(limit), leaseMs: toLeaseMs(lease), holder: toHolder(holder) }
 }
 
 function checkLimit(limit: unknown): number {
   return checkInteger('limit', limit, 1, MAX_LIMIT)
-}
-
-function checkToken(token: unknown): number {
-  return checkInteger('token', token, 0, Number.MAX_SAFE_INTEGER)
 }

@@ -1,0 +1,98 @@
+// What a user of several structures relies on: a word means the same in each of them.
+
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { type Duration, InvalidArgumentError, type Perilune, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+
+function setup(): { redis: Perilune; name: string } {
+  const client = new Redis(inject('redisPort'))
+  const redis = perilune(ioredis(client), { namespace: 'side-by-side' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  return { redis, name: randomUUID() }
+}
+
+/** The argument that a call refuses, whether it throws at once or later; null when it refuses none. */
+async function refusedBy(call: () => unknown): Promise<string | null> {
+  try {
+    await call()
+    return null
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return error.argument
+    throw error
+  }
+}
+
+type Call<Value> = (redis: Perilune, value: Value) => unknown
+const PLACES = { algorithm: 'concurrency', limit: 1 } as const
+
+describe('a token is a whole number from 1 on', () => {
+  const calls: [string, Call<number>][] = [
+    ['lock.release', (redis, token) => redis.lock('a').release(token)],
+    ['lock.extend', (redis, token) => redis.lock('a').extend(token, '1m')],
+    ['lock.shared.release', (redis, token) => redis.lock('a').shared.release(token)],
+    ['semaphore.release', (redis, token) => redis.semaphore('a', { limit: 1 }).release(token)],
+    ['semaphore.extend', (redis, token) => redis.semaphore('a', { limit: 1 }).extend(token, '1m')],
+    ['fenced.set', (redis, token) => redis.fenced('a').set(1, token)],
+    ['once.complete', (redis, token) => redis.once('a').complete('k', token, 1)],
+    ['once.extend', (redis, token) => redis.once('a').extend('k', token, '1m')],
+    ['once.release', (redis, token) => redis.once('a').release('k', token)],
+    ['feed.ack', (redis, token) => redis.feed('a').ack(token)],
+    ['feed.extend', (redis, token) => redis.feed('a').extend(token, '1m')],
+    ['feed.release', (redis, token) => redis.feed('a').release(token)],
+    ['feed.findClaim', (redis, token) => redis.feed('a').findClaim(token)],
+    ['partitionedFeed.findClaim', (redis, token) => redis.partitionedFeed('a').findClaim(0, token)],
+    ['rateLimit.release', (redis, token) => redis.rateLimit('a', PLACES).release('ada', token)],
+    ['rateLimit.refund', (redis, token) => redis.rateLimit('a', PLACES).refund('ada', { token })],
+  ]
+
+  test.each(calls)('%s', async (_, call) => {
+    const { redis } = setup()
+    for (const token of [0, -1, 1.5, 2 ** 53]) expect(await refusedBy(() => call(redis, token))).toBe('token')
+  })
+})
+
+describe('a lease lasts 10 ms to 30 days', () => {
+  const calls: [string, Call<Duration>][] = [
+    ['lock', (redis, lease) => redis.lock('a', { lease })],
+    ['lock.extend', (redis, lease) => redis.lock('a').extend(1, lease)],
+    ['locks', (redis, lease) => redis.locks(['a', 'b'], { lease })],
+    ['election', (redis, lease) => redis.election('a', { lease })],
+    ['semaphore', (redis, lease) => redis.semaphore('a', { limit: 1, lease })],
+    ['semaphore.extend', (redis, lease) => redis.semaphore('a', { limit: 1 }).extend(1, lease)],
+    ['once', (redis, lease) => redis.once('a', { lease })],
+    ['once.extend', (redis, lease) => redis.once('a').extend('k', 1, lease)],
+    ['feed.claim', (redis, lease) => redis.feed('a').claim({ lease })],
+    ['feed.extend', (redis, lease) => redis.feed('a').extend(1, lease)],
+    ['partitionedFeed.claim', (redis, lease) => redis.partitionedFeed('a').claim({ lease })],
+    ['rateLimit', (redis, lease) => redis.rateLimit('a', { limits: { b: { ...PLACES, lease } } })],
+  ]
+
+  test.each(calls)('%s', async (_, call) => {
+    const { redis } = setup()
+    for (const lease of ['9ms', '31d'] as const) {
+      expect(await refusedBy(() => call(redis, lease))).toMatch(/(^|\.)lease$/)
+    }
+  })
+})
+
+test("with a maxHold of '0s' nobody but its owner extends a lease", async () => {
+  const { redis, name } = setup()
+  const terms = { lease: '60ms', maxHold: '0s' } as const
+  const begun = await redis.once(name, terms).begin('k')
+  const leases = [
+    await redis.lock(name, terms).acquire(),
+    await redis.semaphore(name, { limit: 1, ...terms }).acquire(),
+    ...(begun.status === 'started' ? [begun.attempt] : []),
+  ]
+
+  expect(leases).toHaveLength(3)
+  await Promise.all(
+    leases.map(({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve))),
+  )
+  for (const lease of leases) await expect(lease.extend()).rejects.toMatchObject({ code: 'lease-lost' })
+})
