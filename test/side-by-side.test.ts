@@ -2,7 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Duration, InvalidArgumentError, type Perilune, perilune } from 'perilune'
+import {
+  type Duration,
+  InvalidArgumentError,
+  LeaseLostError,
+  type Perilune,
+  perilune,
+  WaitTimeoutError,
+} from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 
@@ -95,4 +102,54 @@ test("with a maxHold of '0s' nobody but its owner extends a lease", async () => 
     leases.map(({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve))),
   )
   for (const lease of leases) await expect(lease.extend()).rejects.toMatchObject({ code: 'lease-lost' })
+})
+
+/** What a call throws. */
+const errorOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => null,
+    (error: unknown) => error,
+  )
+
+test('an error names the structure, its name and what it was about', async () => {
+  const { redis, name } = setup()
+  const wait = '20ms'
+  const [lock, semaphore] = [redis.lock(name), redis.semaphore(name, { limit: 1 })]
+  const [once, feed] = [redis.once(name), redis.feed(name)]
+  const begun = await once.begin('k')
+  await using _lock = await lock.acquire()
+  await using _permit = await semaphore.acquire()
+  await using _attempt = begun.status === 'started' ? begun.attempt : undefined
+
+  const timeouts = [
+    await errorOf(lock.acquire({ wait })),
+    await errorOf(lock.shared.acquire({ wait })),
+    await errorOf(redis.locks(['a', name]).acquire({ wait })),
+    await errorOf(semaphore.acquire({ wait })),
+    await errorOf(once.run('k', () => 1, { wait })),
+    await errorOf(lock.acquire()),
+  ]
+  const losses = [
+    await errorOf(lock.release(1)),
+    await errorOf(semaphore.release(1)),
+    await errorOf(once.complete('k', 1, 'late')),
+    await errorOf(feed.ack(1)),
+  ]
+
+  expect(timeouts.filter((error) => !(error instanceof WaitTimeoutError))).toEqual([])
+  expect(timeouts.map((error) => (error as Error).message)).toEqual([
+    `lock '${name}' was not free within 20ms`,
+    `lock '${name}' was not free within 20ms`,
+    `lock '${name}' was not free within 20ms`,
+    `semaphore '${name}' was not free within 20ms`,
+    `key 'k' of once '${name}' was not free within 20ms`,
+    `lock '${name}' was not free within one attempt`,
+  ])
+  expect(losses.filter((error) => !(error instanceof LeaseLostError))).toEqual([])
+  expect(losses.map((error) => (error as LeaseLostError).resource)).toEqual([
+    `lock '${name}'`,
+    `semaphore '${name}'`,
+    `key 'k' of once '${name}'`,
+    `claim of feed '${name}'`,
+  ])
 })

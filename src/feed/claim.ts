@@ -176,7 +176,7 @@ export async function releaseClaim<Body>(
 }
 
 function lost<Body>({ unit }: Source<Body>, token: number): LeaseLostError {
-  return new LeaseLostError(`a claim of the feed '${unit.place.name}'`, token)
+  return new LeaseLostError(`claim of feed '${unit.place.name}'`, token)
 }
 
 function unknownIds(ids: readonly string[]): Refused[] {

@@ -49,12 +49,12 @@ export class LockSet {
     const endsAt = performance.now() + toWaitMs(options)
     const atOnce = this.#together ? await this.#takeTogether() : null
     if (atOnce !== null) return atOnce
-    const { signal } = options
+    let awaited = ''
     const lease = await this.#takeAll((lock) => {
-      const wait: Duration = `${Math.max(0, Math.ceil(endsAt - performance.now()))}ms`
-      return lock.acquire({ wait, ...(signal ? { signal } : {}) })
+      awaited = lock.name
+      return acquireUntil(lock, endsAt, options.signal)
     })
-    if (lease === null) throw new WaitTimeoutError('the locks were not free in time')
+    if (lease === null) throw new WaitTimeoutError(`lock '${awaited}'`, options.wait)
     return lease
   }
 
@@ -105,6 +105,17 @@ export class LockSet {
     } finally {
       if (!complete) await giveBack([...taken.values()])
     }
+  }
+}
+
+/** Null when the lock was not free by then. */
+async function acquireUntil(lock: Lock, endsAt: number, signal?: AbortSignal): Promise<Lease | null> {
+  const wait: Duration = `${Math.max(0, Math.ceil(endsAt - performance.now()))}ms`
+  try {
+    return await lock.acquire({ wait, ...(signal ? { signal } : {}) })
+  } catch (error) {
+    if (error instanceof WaitTimeoutError) return null
+    throw error
   }
 }
 

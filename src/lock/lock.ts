@@ -55,7 +55,7 @@ export class LockAccess {
       kind: side.kind,
       unit,
       release: (token, trace) => side.release(token, trace),
-      resource: `lock ${name}`,
+      resource: `lock '${name}'`,
       leaseMs,
       maxHoldMs,
     }
@@ -74,7 +74,7 @@ export class LockAccess {
     if (options.held !== undefined) return new NestedLease(this.#own(options.held))
     const lease = await this.#stand(options)
     if (lease !== null) return lease
-    throw new WaitTimeoutError(`lock ${this.name} was not free within ${options.wait ?? 'one attempt'}`)
+    throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
   }
 
   /**

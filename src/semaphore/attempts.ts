@@ -86,7 +86,7 @@ export class WeightedAttempts implements Attempts {
     if (answer.status !== 'oversized') return answer
     throw new InvalidArgumentError(
       'weight',
-      `must be at most ${answer.limit}, the limit of semaphore ${this.#unit.place.name}`,
+      `must be at most ${answer.limit}, the limit of semaphore '${this.#unit.place.name}'`,
     )
   }
 

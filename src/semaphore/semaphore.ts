@@ -60,7 +60,7 @@ export class Semaphore {
       kind: this.#permits.kind,
       unit: this.#unit,
       release: (token, trace) => this.#permits.release(token, trace),
-      resource: `semaphore ${name}`,
+      resource: `semaphore '${name}'`,
       leaseMs: this.#terms.leaseMs,
       maxHoldMs: options.maxHold === undefined ? Infinity : toMaxHoldMs(options.maxHold),
     }
@@ -83,9 +83,7 @@ export class Semaphore {
     checkOptions('options', options, ['weight', 'wait', 'signal'])
     const lease = await this.#stand(options)
     if (lease !== null) return lease
-    throw new WaitTimeoutError(
-      `semaphore ${this.name} had no permit free within ${options.wait ?? 'one attempt'}`,
-    )
+    throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
   }
 
   /**
