@@ -134,6 +134,7 @@ test('an error names the structure, its name and what it was about', async () =>
     await errorOf(semaphore.release(1)),
     await errorOf(once.complete('k', 1, 'late')),
     await errorOf(feed.ack(1)),
+    await errorOf(redis.rateLimit(name, PLACES).release('ada', 1)),
   ]
 
   expect(timeouts.filter((error) => !(error instanceof WaitTimeoutError))).toEqual([])
@@ -151,5 +152,6 @@ test('an error names the structure, its name and what it was about', async () =>
     `semaphore '${name}'`,
     `key 'k' of once '${name}'`,
     `claim of feed '${name}'`,
+    `place of subject 'ada' of rate limit '${name}'`,
   ])
 })

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type RateLimitOptions } from 'perilune'
+import { InvalidArgumentError, LeaseLostError, type RateLimitOptions } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/rate-limit-fixture.ts'
 
@@ -177,11 +177,11 @@ describe('giving back', () => {
     expect((await limiter.take('ada')).allowed).toBe(false)
     const token = first.allowed ? first.token : 0
 
-    expect(await limiter.release('ada', token)).toBe(true)
+    await limiter.release('ada', token)
     const second = await limiter.take('ada')
 
     expect(second).toMatchObject({ allowed: true, remaining: 0 })
-    expect(await limiter.release('ada', token)).toBe(false)
+    await expect(limiter.release('ada', token)).rejects.toThrow(LeaseLostError)
     expect((await limiter.take('ada')).allowed).toBe(false)
   })
 
@@ -194,7 +194,8 @@ describe('giving back', () => {
     expect(await limiter.take('ada')).toMatchObject({ allowed: false, retryAfterMs: 1 })
     await clock.advance(1)
     expect(await limiter.take('ada')).toMatchObject({ allowed: true })
-    expect(await limiter.release('ada', crashed.allowed ? crashed.token : 0)).toBe(false)
+    const late = limiter.release('ada', crashed.allowed ? crashed.token : 0)
+    await expect(late).rejects.toThrow(LeaseLostError)
   })
 })
 

@@ -1,6 +1,6 @@
 import { clear, inspect, peek, refund, release, take } from '../generated/rate-limit.ts'
 import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError, LeaseLostError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -110,10 +110,10 @@ export class RateLimit<Outcome extends Decision = Decision> {
   }
 
   /**
-   * Frees the places that a take holds in limits of takes at work. Resolves to false when it holds none
+   * Frees the places that a take holds in limits of takes at work. Throws LeaseLostError when it holds none
    * any more: it was released before, or its lease has ended.
    */
-  async release(subject: string, token: number): Promise<boolean> {
+  async release(subject: string, token: number): Promise<void> {
     checkToken(token)
     const limits = this.#terms.filter(({ algorithm }) => algorithm === 'concurrency')
     if (limits.length === 0) {
@@ -125,7 +125,8 @@ export class RateLimit<Outcome extends Decision = Decision> {
       token,
       limits,
     }))
-    return answer.status === 'released'
+    if (answer.status === 'released') return
+    throw new LeaseLostError(`place of subject '${subject}' of rate limit '${this.name}'`, token)
   }
 
   /** How a subject stands with each limit, and which takes hold places. */

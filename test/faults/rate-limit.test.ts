@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { type Driver, type Perilune, perilune, type RateLimitOptions } from 'perilune'
+import { type Driver, LeaseLostError, type Perilune, perilune, type RateLimitOptions } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { LONG, SEED, tell } from '../proof.ts'
@@ -132,7 +132,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     expect(await open.take('bob')).toMatchObject({ outage: true, cause: { code: 'store-full' } })
     await expect(redis.rateLimit('full', options).take('bob')).rejects.toMatchObject({ code: 'store-full' })
     expect(await open.take('ada')).toMatchObject({ allowed: false, deniedBy: 'day' })
-    expect(await open.release('ada', token)).toBe(true)
+    await open.release('ada', token)
     expect(await open.refund('ada', { token })).toBe(true)
     expect(await client.pttl('perilune:{rate-limit:full:ada}:state')).toBeGreaterThan(0)
     expect(await client.exists('perilune:{rate-limit:full:bob}:state')).toBe(0)
@@ -197,7 +197,7 @@ test('no key stays for ever, whatever was called and lost (fastify-rate-limit#15
     if (what === 1 && decision.allowed && !decision.outage)
       await limiter.refund(subject, { token: decision.token })
     if (what === 2) await limiter.clear(subject)
-    if (what === 3 && n % 3 === 2) await limiter.release(subject, tokenOf(decision))
+    if (what === 3 && n % 3 === 2) await limiter.release(subject, tokenOf(decision)).catch(unlessLost)
   }
 
   const keys = await client.keys('ends:*')
@@ -217,6 +217,10 @@ test('a subject whose window is over vanishes from the server by itself', { time
   await sleep(left + 50)
   expect(await client.dbsize()).toBe(0)
 })
+
+function unlessLost(error: unknown): void {
+  if (!(error instanceof LeaseLostError)) throw error
+}
 
 function tokenOf(decision: { allowed: boolean; token?: number }): number {
   return decision.token ?? 1
