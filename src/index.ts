@@ -218,7 +218,7 @@ export {
 } from './runtime/errors.ts'
 export type { Lease } from './runtime/lease.ts'
 export type { Extended } from './runtime/lease-by-token.ts'
-export type { Lent } from './runtime/lending.ts'
+export type { Lent, NotLent } from './runtime/lending.ts'
 export type { Waiting } from './runtime/wait.ts'
 export type { SemaphoreInspection } from './semaphore/inspection.ts'
 export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'

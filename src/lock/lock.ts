@@ -90,13 +90,14 @@ export class LockAccess {
 
   /**
    * As `acquire`, for somebody else, such as the client of a service: nothing here extends the lease. Resolves
-   * to its token and end, or to how long the lock is held at most. Rejects with the signal's reason.
+   * to its token and end, or to `held` and for how long at most. Throws the signal's reason.
    */
   async lend(options: Waiting = {}): Promise<Lent> {
     checkOptions('options', options, ['wait', 'signal'])
     const { kind, leaseMs } = this.#leaseTerms
     const { beginning } = this.#unit
-    return lend(this.#side, { ...lineTermsOf(this.#unit, options), kind, beginning, leaseMs })
+    const terms = { ...lineTermsOf(this.#unit, options), kind, beginning, leaseMs, refusal: 'held' } as const
+    return lend(this.#side, terms)
   }
 
   /** As `lease.release`, for whoever knows only the token. Throws LeaseLostError. */

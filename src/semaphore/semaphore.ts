@@ -35,6 +35,7 @@ export interface PermitOptions extends Waiting {
 }
 
 const OPTIONS = ['limit', 'lease', 'maxHold', 'holder'] as const
+const PERMIT_OPTIONS = ['weight', 'wait', 'signal'] as const
 const SINCE = '6.2.0'
 const MAX_LIMIT = 1_000_000_000
 
@@ -80,7 +81,7 @@ export class Semaphore {
    * InvalidArgumentError when the weight is above the limit, also when it was lowered meanwhile.
    */
   async acquire(options: PermitOptions = {}): Promise<Lease> {
-    checkOptions('options', options, ['weight', 'wait', 'signal'])
+    checkOptions('options', options, PERMIT_OPTIONS)
     const lease = await this.#stand(options)
     if (lease !== null) return lease
     throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
@@ -99,13 +100,16 @@ export class Semaphore {
 
   /**
    * As `acquire`, for somebody else, such as the client of a service: nothing here extends the permit. Resolves
-   * to its token and end, or to how long to wait for one at most. Rejects as `acquire`.
+   * to its token and end, or to `full` and how long to wait for one at most. Throws the signal's reason, or
+   * InvalidArgumentError as `acquire`.
    */
-  async lend({ weight = 1, ...waiting }: PermitOptions = {}): Promise<Lent> {
-    checkOptions('options', waiting, ['wait', 'signal'])
+  async lend(options: PermitOptions = {}): Promise<Lent<'full'>> {
+    checkOptions('options', options, PERMIT_OPTIONS)
+    const { weight, ...waiting } = options
     const { kind, leaseMs } = this.#leaseTerms
     const { beginning } = this.#unit
-    return lend(this.#attempts(weight), { ...lineTermsOf(this.#unit, waiting), kind, beginning, leaseMs })
+    const terms = { ...lineTermsOf(this.#unit, waiting), kind, beginning, leaseMs, refusal: 'full' } as const
+    return lend(this.#attempts(weight), terms)
   }
 
   /** As `lease.release`, for whoever knows only the token. Throws LeaseLostError. */
@@ -138,7 +142,7 @@ export class Semaphore {
     return existed
   }
 
-  async #stand({ weight = 1, ...waiting }: PermitOptions): Promise<Lease | null> {
+  async #stand({ weight, ...waiting }: PermitOptions): Promise<Lease | null> {
     const grant = await standInLine(this.#attempts(weight), lineTermsOf(this.#unit, waiting))
     if (grant === null) return null
     const lease = new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
@@ -147,7 +151,7 @@ export class Semaphore {
     return lease
   }
 
-  #attempts(weight: number): WeightedAttempts {
+  #attempts(weight = 1): WeightedAttempts {
     const checked = checkInteger('weight', weight, 1, MAX_LIMIT)
     return new WeightedAttempts(this.#unit, this.#permits, this.#terms, checked)
   }
