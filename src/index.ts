@@ -10,7 +10,7 @@ import * as lockOperations from './generated/lock.ts'
 import * as onceOperations from './generated/once.ts'
 import * as rateLimitOperations from './generated/rate-limit.ts'
 import * as semaphoreOperations from './generated/semaphore.ts'
-import { Election } from './lock/election.ts'
+import { Election, type ElectionOptions } from './lock/election.ts'
 import { Fenced, type FencedOptions } from './lock/fenced.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
 import { LockSet } from './lock/lock-set.ts'
@@ -67,7 +67,7 @@ export class Perilune implements AsyncDisposable {
   }
 
   /** One leader among all processes that campaign under a name. */
-  election(name: string, options: Omit<LockOptions, 'order'> = {}): Election {
+  election(name: string, options: ElectionOptions = {}): Election {
     return new Election(this.#runtime, name, options)
   }
 
@@ -155,7 +155,7 @@ export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 export type { Page, ReadOptions } from './feed/reading.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
-export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
+export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './lock/election.ts'
 export { Fenced, type FencedOptions } from './lock/fenced.ts'
 export type { LockInspection } from './lock/inspection.ts'
 export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'

@@ -8,9 +8,11 @@ import {
   LeaseLostError,
   type Perilune,
   perilune,
+  rateLimitHeaders,
   WaitTimeoutError,
 } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
+import { withIdempotency, withRateLimit } from 'perilune/middleware'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 
 function setup(): { redis: Perilune; name: string } {
@@ -84,6 +86,73 @@ describe('a lease lasts 10 ms to 30 days', () => {
     for (const lease of ['9ms', '31d'] as const) {
       expect(await refusedBy(() => call(redis, lease))).toMatch(/(^|\.)lease$/)
     }
+  })
+})
+
+describe('an option that is not known is named, wherever it stands', () => {
+  const odd = { odd: 1 } as object
+  const calls: [string, (redis: Perilune) => unknown][] = [
+    ['perilune', () => perilune({} as never, odd)],
+    ['feed', (redis) => redis.feed('a', odd)],
+    ['feed.append', (redis) => redis.feed('a').append(1, odd)],
+    ['feed.read', (redis) => redis.feed('a').read(odd)],
+    ['feed.tail', (redis) => redis.feed('a').tail(odd).next()],
+    ['feed.remove', (redis) => redis.feed('a').remove([], odd)],
+    ['feed.claim', (redis) => redis.feed('a').claim(odd)],
+    ['feed.extend', (redis) => redis.feed('a').extend(1, '1m', odd)],
+    ['feed.take', (redis) => redis.feed('a').take(odd)],
+    ['feed.subscriber', (redis) => redis.feed('a').subscriber('b', odd)],
+    ['subscriber.advance', (redis) => redis.feed('a').subscriber('b').advance('1-1', odd)],
+    ['subscriber.page', (redis) => redis.feed('a').subscriber('b').page(odd)],
+    ['subscriber.read', (redis) => redis.feed('a').subscriber('b').read(odd).next()],
+    ['partitionedFeed', (redis) => redis.partitionedFeed('a', odd)],
+    ['partitionedFeed.append', (redis) => redis.partitionedFeed('a').append(1, odd)],
+    ['partitionedFeed.read', (redis) => redis.partitionedFeed('a').read(odd)],
+    ['partitionedFeed.remove', (redis) => redis.partitionedFeed('a').remove([], odd)],
+    ['partitionedFeed.claim', (redis) => redis.partitionedFeed('a').claim(odd)],
+    ['partitionedFeed.take', (redis) => redis.partitionedFeed('a').take(odd)],
+    ['catalog.list', (redis) => redis.catalog('a').list(odd)],
+    ['lock', (redis) => redis.lock('a', odd)],
+    ['lock.acquire', (redis) => redis.lock('a').acquire(odd)],
+    ['lock.run', (redis) => redis.lock('a').run(() => 1, odd)],
+    ['lock.lend', (redis) => redis.lock('a').lend(odd)],
+    ['locks', (redis) => redis.locks(['a'], odd)],
+    ['locks.acquire', (redis) => redis.locks(['a']).acquire(odd)],
+    ['election', (redis) => redis.election('a', odd)],
+    ['election.campaign', (redis) => redis.election('a').campaign(() => undefined, odd)],
+    ['fenced', (redis) => redis.fenced('a', odd)],
+    ['semaphore', (redis) => redis.semaphore('a', { limit: 1, ...odd })],
+    ['semaphore.tryAcquire', (redis) => redis.semaphore('a', { limit: 1 }).tryAcquire(odd)],
+    ['semaphore.acquire', (redis) => redis.semaphore('a', { limit: 1 }).acquire(odd)],
+    ['semaphore.lend', (redis) => redis.semaphore('a', { limit: 1 }).lend(odd)],
+    ['once', (redis) => redis.once('a', odd)],
+    ['once.run', (redis) => redis.once('a').run('k', () => 1, odd)],
+    ['once.begin', (redis) => redis.once('a').begin('k', odd)],
+    ['once.lend', (redis) => redis.once('a').lend('k', odd)],
+    ['rateLimit', (redis) => redis.rateLimit('a', { ...PLACES, ...odd })],
+    ['rateLimit.take', (redis) => redis.rateLimit('a', PLACES).take('ada', odd)],
+    ['rateLimit.peek', (redis) => redis.rateLimit('a', PLACES).peek('ada', odd)],
+    ['rateLimit.refund', (redis) => redis.rateLimit('a', PLACES).refund('ada', odd)],
+    ['rateLimitHeaders', () => rateLimitHeaders({ allowed: true, outage: true } as never, odd)],
+    [
+      'withRateLimit',
+      (redis) =>
+        withRateLimit(redis.rateLimit('a', PLACES), { subject: () => 'ada', ...odd }, () => new Response()),
+    ],
+    ['withIdempotency', (redis) => withIdempotency(redis.once('a'), odd, () => new Response())],
+  ]
+
+  test.each(calls)('%s', async (_, call) => {
+    const { redis } = setup()
+    expect(await refusedBy(() => call(redis))).toBe('options.odd')
+  })
+
+  test('what would not be looked at is not known: a take has no lease, an election no order', async () => {
+    const { redis } = setup()
+    const [lease, order] = [{ lease: '1m' } as object, { order: 'barging' } as object]
+    expect(await refusedBy(() => redis.feed('a').take(lease))).toBe('options.lease')
+    expect(await refusedBy(() => redis.partitionedFeed('a').take(lease))).toBe('options.lease')
+    expect(await refusedBy(() => redis.election('a', order))).toBe('options.order')
   })
 })
 

@@ -1,4 +1,5 @@
 import { ack, claimed, extend, release } from '../generated/feed.ts'
+import { checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
@@ -129,8 +130,10 @@ export async function extendClaim<Body>(
   source: Source<Body>,
   token: number,
   lease: Duration,
-  { grace = '0ms' }: ExtendOptions,
+  options: ExtendOptions,
 ): Promise<Extended> {
+  checkOptions('options', options, ['grace'])
+  const { grace = '0ms' } = options
   const leaseMs = toLeaseMs(lease)
   const graceMs = toMs('grace', grace, { min: '0ms' })
   const answer = await source.unit.run(extend, { token: String(token), leaseMs, graceMs })

@@ -17,6 +17,9 @@ export interface ClaimOptions extends Waiting {
   grace?: Duration
 }
 
+export const TAKE_OPTIONS = ['limit', 'wait', 'signal'] as const
+export const CLAIM_OPTIONS = ['limit', 'wait', 'signal', 'lease', 'grace'] as const
+
 export interface DeadLetterOptions {
   /** Claims after which a message becomes a dead letter; 0: never. */
   maxClaims: number

@@ -26,7 +26,14 @@ import {
   type Refused,
   releaseClaim,
 } from './claim.ts'
-import { type ClaimOptions, claimMessages, type DeadLetterOptions, toDeadLetterOptions } from './claiming.ts'
+import {
+  CLAIM_OPTIONS,
+  type ClaimOptions,
+  claimMessages,
+  type DeadLetterOptions,
+  TAKE_OPTIONS,
+  toDeadLetterOptions,
+} from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import { knownIds, type Message, type Source, toMessages } from './message.ts'
 import { type Page, type ReadOptions, readPage } from './reading.ts'
@@ -79,6 +86,7 @@ const OPTIONS = [
   'codec',
 ] as const
 const APPEND_OPTIONS = ['expireAfter', 'delay', 'idempotencyKey'] as const
+const REMOVE_OPTIONS = ['evenClaimed'] as const
 const NO_OPTIONS: AppendOptions = {}
 const SINCE = '6.2.0'
 
@@ -160,7 +168,9 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   }
 
   /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
-  async remove(ids: readonly string[], { evenClaimed = false }: RemoveOptions = {}): Promise<Removed> {
+  async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
+    checkOptions('options', options, REMOVE_OPTIONS)
+    const { evenClaimed = false } = options
     const known = knownIds('ids', ids)
     if (known.length === 0) return { count: 0, held: [] }
     const answer = await this.#source.unit.runOnce(remove, ({ caller, call }) => ({
@@ -174,7 +184,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
   /** Claims the oldest free messages. Resolves to null when there are none within `wait`. */
   async claim(options: ClaimOptions = {}): Promise<Claim<Body> | null> {
-    checkOptions('options', options, ['limit', 'lease', 'grace', 'wait', 'signal'])
+    checkOptions('options', options, CLAIM_OPTIONS)
     return claimMessages(this.#source, options, this.#dead)
   }
 
@@ -203,6 +213,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * die in between, they are free again after half a minute; none is lost.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<Message<Body>[]> {
+    checkOptions('options', options, TAKE_OPTIONS)
     const claim = await this.claim(options)
     if (claim === null) return []
     await claim.ack()

@@ -1,9 +1,15 @@
+import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { composeMarker, parseMarker } from './partition-marker.ts'
 import type { PartitionedPage, PartitionedReadOptions } from './partition-reading.ts'
 import type { PartitionSet } from './partition-set.ts'
 import { type TailedPartitionedMessage, tailPartitions } from './partition-tail.ts'
-import type { AdvanceOptions, Subscriber, SubscriberOptions } from './subscriber.ts'
+import {
+  ADVANCE_OPTIONS,
+  type AdvanceOptions,
+  type Subscriber,
+  type SubscriberOptions,
+} from './subscriber.ts'
 
 /**
  * A reader whose position is kept with each partition.
@@ -59,7 +65,9 @@ export class PartitionedSubscriber<Body> {
    * faster, or null when the subscriber has been removed from a partition. An error may leave some
    * partitions advanced; repeating it is safe.
    */
-  async advance(marker: string | null, { rewind = false }: AdvanceOptions = {}): Promise<string | null> {
+  async advance(marker: string | null, options: AdvanceOptions = {}): Promise<string | null> {
+    checkOptions('options', options, ADVANCE_OPTIONS)
+    const { rewind = false } = options
     if (marker === null || marker === 'end') {
       throw new InvalidArgumentError('marker', 'must be the marker of a message on a page, or of a page')
     }

@@ -1,7 +1,7 @@
 import { checkInteger, checkOptions, checkText, checkToken } from '../runtime/arguments.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { findClaim } from './claim.ts'
-import type { ClaimOptions } from './claiming.ts'
+import { CLAIM_OPTIONS, type ClaimOptions, TAKE_OPTIONS } from './claiming.ts'
 import type { FeedOptions, Removed, RemoveOptions } from './feed.ts'
 import {
   APPEND_OPTIONS,
@@ -11,7 +11,7 @@ import {
   type PartitionedAppendOptions,
 } from './partition-appending.ts'
 import { PartitionClaim } from './partition-claim.ts'
-import { CLAIM_OPTIONS, PartitionClaims } from './partition-claiming.ts'
+import { PartitionClaims } from './partition-claiming.ts'
 import { inspectPartitions, type PartitionedInspection } from './partition-inspection.ts'
 import { inPartition, type PartitionedMessage, placedIds, toPartitionedId } from './partition-message.ts'
 import {
@@ -121,6 +121,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
 
   /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
   async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
+    checkOptions('options', options, ['evenClaimed'])
     const removed = await this.#eachPartition(ids, async (number, own) => {
       const { count, held } = await this.#partitions.at(number).feed.remove(own, options)
       return { count, held: held.map((id) => toPartitionedId(number, id)) }
@@ -153,6 +154,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * this process die in between, they are free again after half a minute; none is lost.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<PartitionedMessage<Body>[]> {
+    checkOptions('options', options, TAKE_OPTIONS)
     const claim = await this.claim(options)
     if (claim === null) return []
     await claim.ack()

@@ -1,4 +1,5 @@
 import { advance, forget, subscribe } from '../generated/feed.ts'
+import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkMarker, type Source } from './message.ts'
 import type { Page, ReadOptions } from './reading.ts'
@@ -15,6 +16,8 @@ export interface AdvanceOptions {
   /** True lets the subscriber move back; default false: it only moves forward. */
   rewind?: boolean
 }
+
+export const ADVANCE_OPTIONS = ['rewind'] as const
 
 /**
  * A reader whose marker is kept with the feed.
@@ -66,7 +69,9 @@ export class Subscriber<Body> {
    * Stores a marker; everything up to it is dealt with. Resolves to the marker now stored, which is a
    * later one when another process was faster, or null when subscriber or feed have been removed.
    */
-  async advance(marker: string | null, { rewind = false }: AdvanceOptions = {}): Promise<string | null> {
+  async advance(marker: string | null, options: AdvanceOptions = {}): Promise<string | null> {
+    checkOptions('options', options, ADVANCE_OPTIONS)
+    const { rewind = false } = options
     if (marker === null || marker === 'end') {
       throw new InvalidArgumentError('marker', 'must be the marker of a visible message or page')
     }
