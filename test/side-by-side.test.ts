@@ -224,3 +224,39 @@ test('an error names the structure, its name and what it was about', async () =>
     `place of subject 'ada' of rate limit '${name}'`,
   ])
 })
+
+describe("the caller's signal ends the waiting, and then aborts that of the task", () => {
+  type Task = (context: { signal: AbortSignal }) => Promise<void>
+  type Run = (task: Task, options: { wait: Duration; signal: AbortSignal }) => Promise<unknown>
+  const runs: [string, (redis: Perilune, name: string) => Run][] = [
+    ['lock', (redis, name) => (task, options) => redis.lock(name).run(task, options)],
+    ['lock.shared', (redis, name) => (task, options) => redis.lock(name).shared.run(task, options)],
+    ['locks', (redis, name) => (task, options) => redis.locks([name]).run(task, options)],
+    ['semaphore', (redis, name) => (task, options) => redis.semaphore(name, { limit: 1 }).run(task, options)],
+    ['once', (redis, name) => (task, options) => redis.once(name).run('k', task, options)],
+    [
+      'lock, held already',
+      (redis, name) => async (task, options) => {
+        await using held = await redis.lock(name).acquire()
+        await redis.lock(name).run(task, { ...options, held })
+      },
+    ],
+  ]
+
+  test.each(runs)('%s', async (_, runOf) => {
+    const { redis, name } = setup()
+    const run = runOf(redis, name)
+    const caller = new AbortController()
+    const reason = new Error('shutting down')
+    let told: unknown = null
+    const task: Task = async ({ signal }) => {
+      caller.abort(reason)
+      told = signal.aborted && signal.reason
+    }
+
+    await run(task, { wait: '20s', signal: caller.signal })
+
+    expect(told).toBe(reason)
+    await expect(run(task, { wait: '20s', signal: caller.signal })).rejects.toBe(reason)
+  })
+})

@@ -70,22 +70,18 @@ export class LockAccess {
    * Waits for the lock, by default not at all. Throws WaitTimeoutError after `wait`, or the signal's reason.
    */
   async acquire(options: AcquireOptions = {}): Promise<Lease> {
-    checkOptions('options', options, ACQUIRE_OPTIONS)
-    if (options.held !== undefined) return new NestedLease(this.#own(options.held))
-    const lease = await this.#stand(options)
-    if (lease !== null) return lease
-    throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
+    return this.#acquire(options)
   }
 
   /**
-   * Runs the task under the lock and resolves to what it gives; `lease.signal` aborts should the lock be lost.
-   * Throws as `acquire`, or LeaseLostError when the lease ended before the task.
+   * Runs the task under the lock and resolves to what it gives; `lease.signal` aborts should the lock be lost, or
+   * when `signal` does. Throws as `acquire`, or LeaseLostError when the lease ended before the task.
    */
   async run<Value>(
     task: (lease: Lease) => Promise<Value> | Value,
     options: AcquireOptions = {},
   ): Promise<Value> {
-    return runUnder(await this.acquire(options), task)
+    return runUnder(await this.#acquire(options), task, options.signal)
   }
 
   /**
@@ -110,7 +106,16 @@ export class LockAccess {
     return extendByToken(this.#leaseTerms, token, lease)
   }
 
-  async #stand(waiting: Waiting): Promise<Lease | null> {
+  async #acquire(options: AcquireOptions): Promise<KeptLease | NestedLease> {
+    checkOptions('options', options, ACQUIRE_OPTIONS)
+    options.signal?.throwIfAborted()
+    if (options.held !== undefined) return new NestedLease(this.#own(options.held))
+    const lease = await this.#stand(options)
+    if (lease !== null) return lease
+    throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
+  }
+
+  async #stand(waiting: Waiting): Promise<KeptLease | null> {
     const grant = await standInLine(this.#side, lineTermsOf(this.#unit, waiting))
     if (grant === null) return null
     const lease = this.keep(grant)

@@ -43,13 +43,19 @@ export interface Lease extends AsyncDisposable {
   release(): Promise<void>
 }
 
+/** A lease as a task has it: its signal aborts also when that of the caller does. */
+export interface TaskLease extends Lease {
+  heed(signal: AbortSignal): void
+}
+
 /** A lease that the keeper extends until it is released. */
-export class KeptLease implements Lease, Kept {
+export class KeptLease implements TaskLease, Kept {
   readonly token: number
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
   /** Made when somebody asks for it: most leases are over before. */
   #aborter: AbortController | null = null
+  #heeding: AbortSignal | null = null
   readonly #grantedAt: number
   readonly #holdUntil: number
   #leaseMs: number
@@ -94,11 +100,16 @@ export class KeptLease implements Lease, Kept {
   }
 
   get signal(): AbortSignal {
+    if (this.#heeding !== null) return this.#heeding
     if (this.#aborter === null) {
       this.#aborter = new AbortController()
       if (this.#state === 'lost') this.#aborter.abort(this.#lostError())
     }
     return this.#aborter.signal
+  }
+
+  heed(signal: AbortSignal): void {
+    this.#heeding = AbortSignal.any([this.signal, signal])
   }
 
   assertHeld(): void {
@@ -196,8 +207,9 @@ export class KeptLease implements Lease, Kept {
 }
 
 /** The same lease, once more: for code that may be called by somebody who has it already. */
-export class NestedLease implements Lease {
+export class NestedLease implements TaskLease {
   readonly #outer: KeptLease | NestedLease
+  #heeding: AbortSignal | null = null
   #released = false
 
   constructor(outer: KeptLease | NestedLease) {
@@ -222,7 +234,11 @@ export class NestedLease implements Lease {
   }
 
   get signal(): AbortSignal {
-    return this.#outer.signal
+    return this.#heeding ?? this.#outer.signal
+  }
+
+  heed(signal: AbortSignal): void {
+    this.#heeding = AbortSignal.any([this.signal, signal])
   }
 
   assertHeld(): void {
@@ -246,13 +262,15 @@ export class NestedLease implements Lease {
 }
 
 /**
- * Runs a task under a lease and gives it back; resolves to what the task gave. Throws LeaseLostError when the
- * lease ended before the task did: it was done, but perhaps not alone.
+ * Runs a task under a lease and gives it back; resolves to what the task gave. `signal` is told to the task by
+ * the lease. Throws LeaseLostError when the lease ended before the task did: it was done, but perhaps not alone.
  */
-export async function runUnder<Value>(
-  lease: Lease,
-  task: (lease: Lease) => Promise<Value> | Value,
+export async function runUnder<Own extends TaskLease, Value>(
+  lease: Own,
+  task: (lease: Own) => Promise<Value> | Value,
+  signal?: AbortSignal,
 ): Promise<Value> {
+  if (signal !== undefined) lease.heed(signal)
   let value: Value
   try {
     value = await task(lease)

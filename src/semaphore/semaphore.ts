@@ -81,21 +81,18 @@ export class Semaphore {
    * InvalidArgumentError when the weight is above the limit, also when it was lowered meanwhile.
    */
   async acquire(options: PermitOptions = {}): Promise<Lease> {
-    checkOptions('options', options, PERMIT_OPTIONS)
-    const lease = await this.#stand(options)
-    if (lease !== null) return lease
-    throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
+    return this.#acquire(options)
   }
 
   /**
-   * Runs the task under a permit and resolves to what it gives; `lease.signal` aborts should it be lost.
-   * Throws as `acquire`, or LeaseLostError when the permit ended before the task.
+   * Runs the task under a permit and resolves to what it gives; `lease.signal` aborts should it be lost, or when
+   * `signal` does. Throws as `acquire`, or LeaseLostError when the permit ended before the task.
    */
   async run<Value>(
     task: (lease: Lease) => Promise<Value> | Value,
     options: PermitOptions = {},
   ): Promise<Value> {
-    return runUnder(await this.acquire(options), task)
+    return runUnder(await this.#acquire(options), task, options.signal)
   }
 
   /**
@@ -142,7 +139,14 @@ export class Semaphore {
     return existed
   }
 
-  async #stand({ weight, ...waiting }: PermitOptions): Promise<Lease | null> {
+  async #acquire(options: PermitOptions): Promise<KeptLease> {
+    checkOptions('options', options, PERMIT_OPTIONS)
+    const lease = await this.#stand(options)
+    if (lease !== null) return lease
+    throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
+  }
+
+  async #stand({ weight, ...waiting }: PermitOptions): Promise<KeptLease | null> {
     const grant = await standInLine(this.#attempts(weight), lineTermsOf(this.#unit, waiting))
     if (grant === null) return null
     const lease = new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
