@@ -89,6 +89,30 @@ describe('a lease lasts 10 ms to 30 days', () => {
   })
 })
 
+describe('an option of a wrong value is named by itself', () => {
+  const calls: [string, string, (redis: Perilune) => unknown][] = [
+    ['lock', 'order', (redis) => redis.lock('a', { order: 'odd' as 'fair' })],
+    ['semaphore', 'limit', (redis) => redis.semaphore('a', { limit: 0 })],
+    ['rateLimit', 'limit', (redis) => redis.rateLimit('a', { limit: 0, window: '1s' })],
+    ['rateLimit', 'lease', (redis) => redis.rateLimit('a', { ...PLACES, lease: '0s' })],
+    [
+      'rateLimit',
+      'limits.b.limit',
+      (redis) => redis.rateLimit('a', { limits: { b: { ...PLACES, limit: 0 } } }),
+    ],
+    ['feed', 'keep.count', (redis) => redis.feed('a', { keep: 0 })],
+    ['once', 'keep', (redis) => redis.once('a', { keep: '0s' })],
+    ['feed.read', 'limit', (redis) => redis.feed('a').read({ limit: 0 })],
+    ['lock.acquire', 'wait', (redis) => redis.lock('a').acquire({ wait: '2h' })],
+    ['once.run', 'wait', (redis) => redis.once('a').run('k', () => 1, { wait: '2h' })],
+  ]
+
+  test.each(calls)('%s: %s', async (_, argument, call) => {
+    const { redis } = setup()
+    expect(await refusedBy(() => call(redis))).toBe(argument)
+  })
+})
+
 describe('an option that is not known is named, wherever it stands', () => {
   const odd = { odd: 1 } as object
   const calls: [string, (redis: Perilune) => unknown][] = [
