@@ -18,7 +18,7 @@ const calls = redis.rateLimit('api', {
     perDay: { limit: 1000, window: '1d', algorithm: 'sliding-window' },
     parallel: { algorithm: 'concurrency', limit: 3, lease: '30s' },
   },
-  onOutage: 'failOpen',
+  onOutage: 'fail-open',
 })
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

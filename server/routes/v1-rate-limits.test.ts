@@ -133,7 +133,7 @@ describe('what is wrong', () => {
     ['burst', { limit: 1, window: '1m', burst: 2, algorithm: 'sliding-window' }],
     ['algorithm', { limit: 1, window: '1m', algorithm: 'guess' }],
     ['lease', { limit: 1, window: '1m', lease: '1m' }],
-    ['onOutage', { limit: 1, window: '1m', onOutage: 'failOpen' }],
+    ['onOutage', { limit: 1, window: '1m', onOutage: 'fail-open' }],
     ['cost', { ...TWO, cost: 0 }],
     ['limits', { limits: {} }],
     ['limits.a.window', { limits: { a: { limit: 1 } } }],

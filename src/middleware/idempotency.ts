@@ -8,9 +8,9 @@
 
 import { fingerprintOf, type Once } from '../once/once.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { isOutage } from '../runtime/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from './answer.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
-import { isOutage } from './outage.ts'
 import { Recording, type StoredResponse } from './recording.ts'
 
 export interface IdempotencyOptions<Request> {

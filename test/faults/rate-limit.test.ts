@@ -95,8 +95,8 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   })
 
   test.each([
-    ['failOpen', true],
-    ['failClosed', false],
+    ['fail-open', true],
+    ['fail-closed', false],
   ] as const)('%s decides by itself, says so, and gives no time to come back', async (onOutage, allowed) => {
     const { redis, proxy, name } = await setup('300ms')
     const limiter = redis.rateLimit(name, { ...limit, onOutage })
@@ -110,7 +110,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
 
   test('a request that never arrives is sent again and decided by the store', async () => {
     const { redis, proxy, name } = await setup()
-    const limiter = redis.rateLimit(name, { ...limit, onOutage: 'failOpen' })
+    const limiter = redis.rateLimit(name, { ...limit, onOutage: 'fail-open' })
 
     proxy.dropRequests(1, /evalsha/i)
     expect(await limiter.take('ada')).toMatchObject({ allowed: true, remaining: 0 })
@@ -124,7 +124,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   test('a full server is an outage for a take, and lets places and units be given back', async () => {
     const { redis, client } = await ownServer(['--maxmemory-policy', 'noeviction'])
     const options = { limits: { day: limit, parallel: { algorithm: 'concurrency', limit: 1 } } } as const
-    const open = redis.rateLimit('full', { ...options, onOutage: 'failOpen' })
+    const open = redis.rateLimit('full', { ...options, onOutage: 'fail-open' })
     const taken = await open.take('ada')
     const token = taken.allowed && !taken.outage ? taken.token : 0
     await client.config('SET', 'maxmemory', '1')
@@ -140,7 +140,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
 
   test('what a repeat cannot mend is thrown, whatever the choice', async () => {
     const { redis, client } = await ownServer()
-    const limiter = redis.rateLimit('mine', { ...limit, onOutage: 'failOpen' })
+    const limiter = redis.rateLimit('mine', { ...limit, onOutage: 'fail-open' })
     await limiter.peek('ada')
     await client.hset('perilune:{rate-limit:mine:ada}:state', 'layout', '9')
     await client.set('perilune:{rate-limit:mine:bob}:state', 'of another program')

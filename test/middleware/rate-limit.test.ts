@@ -79,7 +79,7 @@ test('a place comes back when nobody reads on, when there is no body, and when t
 })
 
 test('an outage is 503 where the limiter fails closed, never 429', async () => {
-  const limiter = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'failClosed' })
+  const limiter = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'fail-closed' })
 
   const response = await withRateLimit(limiter, { subject }, hello)(from('ada'))
 
@@ -88,7 +88,7 @@ test('an outage is 503 where the limiter fails closed, never 429', async () => {
 })
 
 test('an outage lets requests through where the limiter fails open, and throws where it says so', async () => {
-  const open = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'failOpen' })
+  const open = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'fail-open' })
   const strict = unreachable().rateLimit('x', { limit: 1, window: '1h' })
 
   const response = await withRateLimit(open, { subject }, hello)(from('ada'))
