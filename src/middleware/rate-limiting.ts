@@ -48,8 +48,9 @@ function headersOf(decision: Decision): Headers {
 }
 
 function limited(decision: Extract<Decision, { retryAfterMs: number }>, headers: Headers): Answer {
-  const detail = `The limit '${decision.deniedBy}' is reached. Please wait ${decision.retryAfterMs} ms.`
-  return problem('rate-limited', detail, headers)
+  const { deniedBy, retryAfterMs } = decision
+  const detail = `The limit '${deniedBy}' is reached. Please wait ${retryAfterMs} ms.`
+  return problem('rate-limited', detail, headers, { deniedBy, retryAfterMs })
 }
 
 function releaser(limiter: Limiter, subject: string, decision: Decision): () => void {

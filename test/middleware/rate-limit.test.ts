@@ -21,7 +21,13 @@ test('a request is let through and told how it stands, until the limit is reache
   expect(third.headers.get('content-type')).toBe('application/problem+json')
   expect(third.headers.get('ratelimit')).toContain('r=0')
   expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect(await codeOf(third)).toBe('rate-limited')
+  expect(await third.json()).toMatchObject({
+    type: 'urn:perilune:problem:rate-limited',
+    title: 'Rate limited',
+    code: 'rate-limited',
+    deniedBy: 'default',
+    retryAfterMs: expect.any(Number),
+  })
   expect((await handle(from('bob'))).status).toBe(200)
 })
 
