@@ -249,6 +249,60 @@ test('an error names the structure, its name and what it was about', async () =>
   ])
 })
 
+describe('clear answers whether there was something', () => {
+  type Clear = () => Promise<boolean>
+  const made: [string, (redis: Perilune, name: string) => Promise<Clear>][] = [
+    [
+      'feed',
+      async (redis, name) => {
+        await redis.feed(name).append(1)
+        return () => redis.feed(name).clear()
+      },
+    ],
+    [
+      'partitionedFeed',
+      async (redis, name) => {
+        await redis.partitionedFeed(name, { partitions: 2 }).append(1)
+        return () => redis.partitionedFeed(name, { partitions: 2 }).clear()
+      },
+    ],
+    [
+      'lock',
+      async (redis, name) => {
+        await redis.lock(name).lend()
+        return () => redis.lock(name).clear()
+      },
+    ],
+    [
+      'semaphore',
+      async (redis, name) => {
+        await redis.semaphore(name, { limit: 1 }).lend()
+        return () => redis.semaphore(name, { limit: 1 }).clear()
+      },
+    ],
+    [
+      'once',
+      async (redis, name) => {
+        await redis.once(name).lend('k')
+        return () => redis.once(name).clear('k')
+      },
+    ],
+    [
+      'rateLimit',
+      async (redis, name) => {
+        await redis.rateLimit(name, PLACES).take('ada')
+        return () => redis.rateLimit(name, PLACES).clear('ada')
+      },
+    ],
+  ]
+
+  test.each(made)('%s', async (_, make) => {
+    const { redis, name } = setup()
+    const clear = await make(redis, name)
+    expect([await clear(), await clear()]).toEqual([true, false])
+  })
+})
+
 describe("the caller's signal ends the waiting, and then aborts that of the task", () => {
   type Task = (context: { signal: AbortSignal }) => Promise<void>
   type Run = (task: Task, options: { wait: Duration; signal: AbortSignal }) => Promise<unknown>

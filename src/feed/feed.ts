@@ -142,13 +142,16 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return this.#appender.appendMany(outgoing)
   }
 
-  /** Reads the messages after a marker, oldest first; an empty page when nothing comes within `wait`. */
+  /**
+   * Reads the messages after a marker, oldest first; an empty page when nothing comes within `wait`. Throws the
+   * signal's reason.
+   */
   async read(options: ReadOptions = {}): Promise<Page<Body>> {
     checkOptions('options', options, READ_OPTIONS)
     return readPage(this.#source, options, this.#defaults.origin)
   }
 
-  /** Yields every message after `after` and then those that come, until the signal aborts. */
+  /** Yields every message after `after` and then those that come. Throws the signal's reason. */
   tail(options: TailOptions = {}): AsyncGenerator<TailedMessage<Body>> {
     return tail((page) => this.read(page), options)
   }
@@ -182,7 +185,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return { count: answer.count, held: answer.held.map(String) }
   }
 
-  /** Claims the oldest free messages. Resolves to null when there are none within `wait`. */
+  /** Claims the oldest free messages; null when there are none within `wait`. Throws the signal's reason. */
   async claim(options: ClaimOptions = {}): Promise<Claim<Body> | null> {
     checkOptions('options', options, CLAIM_OPTIONS)
     return claimMessages(this.#source, options, this.#dead)
@@ -258,7 +261,10 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return inspectFeed(this.#source)
   }
 
-  /** Deletes the feed with its subscribers and dead letters. Resolves to false when there was nothing. */
+  /**
+   * Deletes the feed with its subscribers and dead letters: claims are lost, and those who wait go on. Resolves to
+   * false when there was nothing.
+   */
   async clear(): Promise<boolean> {
     const { unit } = this.#source
     const answer = await unit.run(clear, { channel: unit.channel, sharded: unit.sharded })

@@ -89,7 +89,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   /**
    * Reads the messages after a marker in all partitions; an empty page when nothing comes within `wait`.
    * They are merged oldest first, as far as the clocks of the servers agree; within a partition the order
-   * is exact.
+   * is exact. Throws the signal's reason.
    */
   async read(options: PartitionedReadOptions = {}): Promise<PartitionedPage<Body>> {
     checkOptions('options', options, READ_OPTIONS)
@@ -97,7 +97,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     return readPartitions(this.#partitions, options, this.#options.origin ?? '')
   }
 
-  /** Yields every message after `after` and then those that come, until the signal aborts. */
+  /** Yields every message after `after` and then those that come. Throws the signal's reason. */
   tail(options: PartitionedTailOptions = {}): AsyncGenerator<TailedPartitionedMessage<Body>> {
     return tailPartitions((page) => this.read(page), options)
   }
@@ -134,7 +134,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
 
   /**
    * Claims the oldest free messages of one partition, the partitions taking turns: a claim never spans two.
-   * Resolves to null when there are none in any within `wait`.
+   * Resolves to null when there are none in any within `wait`. Throws the signal's reason.
    */
   async claim(options: ClaimOptions = {}): Promise<PartitionClaim<Body> | null> {
     checkOptions('options', options, CLAIM_OPTIONS)

@@ -9,7 +9,7 @@ import { toHolder, toLeaseMs, toMaxHoldMs } from '../runtime/lease-options.ts'
 import { type Lent, lend } from '../runtime/lending.ts'
 import { type Grant, standInLine } from '../runtime/line.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { lineTermsOf, toldOn } from '../runtime/told.ts'
+import { learnTold, lineTermsOf } from '../runtime/told.ts'
 import { type Place, Unit } from '../runtime/unit.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import { type AcquireTerms, ExclusiveSide, type LockSide, SharedSide } from './attempts.ts'
@@ -165,15 +165,17 @@ export class Lock extends LockAccess {
     this.terms = terms
   }
 
-  /** Who holds the lock and who waits for it, at most 100 of each. */
+  /** A read-only picture: who holds the lock and who waits for it, at most 100 of each. */
   inspect(): Promise<LockInspection> {
     return inspectLock(this.unit)
   }
 
-  /** Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. True when it existed. */
+  /**
+   * Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. Resolves to false when there
+   * was nothing.
+   */
   async clear(): Promise<boolean> {
-    await this.unit.learn()
-    const { channel, sharded } = toldOn(this.unit)
+    const { channel, sharded } = await learnTold(this.unit)
     const { existed } = await this.unit.run(clear, { channel, sharded })
     return existed
   }

@@ -50,7 +50,8 @@ export class Once<Result> {
    * one who is at it. A task that throws frees the key for a retry.
    *
    * Throws WaitTimeoutError when another attempt is still under way after `wait`, InvalidArgumentError when
-   * the key came with another fingerprint, LeaseLostError when another attempt began meanwhile.
+   * the key came with another fingerprint, LeaseLostError when another attempt began meanwhile, or the signal's
+   * reason.
    */
   async run(key: string, task: Task<Result>, options: RunOptions = {}): Promise<Result> {
     checkOptions('options', options, ['fingerprint', 'wait', 'signal'])
@@ -65,7 +66,7 @@ export class Once<Result> {
 
   /**
    * As `begin`, for somebody else, such as the client of a service: nothing here extends the attempt, which is
-   * known by its token. Waits up to `wait` while another one is under way. Rejects with the signal's reason.
+   * known by its token. Waits up to `wait` while another one is under way. Throws the signal's reason.
    */
   async lend(key: string, options: LendOptions = {}): Promise<LentAttempt<Result>> {
     checkOptions('options', options, ['fingerprint', 'id', 'wait', 'signal'])
@@ -94,12 +95,12 @@ export class Once<Result> {
     return findResult(this.#source, key)
   }
 
-  /** A picture of a key, for people. */
+  /** A read-only picture of a key. */
   async inspect(key: string): Promise<OnceInspection> {
     return inspectKey(this.#source, key)
   }
 
-  /** Forgets a key; an attempt under way is lost. True when something was known of it. */
+  /** Forgets a key; an attempt under way is lost. Resolves to false when there was nothing. */
   async clear(key: string): Promise<boolean> {
     return clearKey(this.#source, key)
   }

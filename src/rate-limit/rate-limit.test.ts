@@ -133,7 +133,7 @@ describe('looking', () => {
     const token = taken.allowed ? taken.token : 0
 
     expect(await exports.inspect('ada')).toEqual({
-      known: true,
+      exists: true,
       limits: {
         default: { algorithm: 'concurrency', limit: 2, windowMs: 10_000, remaining: 1, resetMs: 10_000 },
       },
@@ -141,7 +141,7 @@ describe('looking', () => {
     })
     expect(await exports.clear('ada')).toBe(true)
     expect(await exports.clear('ada')).toBe(false)
-    expect(await exports.inspect('ada')).toMatchObject({ known: false, held: [] })
+    expect(await exports.inspect('ada')).toMatchObject({ exists: false, held: [] })
   })
 })
 

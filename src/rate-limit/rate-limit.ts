@@ -129,7 +129,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
     throw new LeaseLostError(`place of subject '${subject}' of rate limit '${this.name}'`, token)
   }
 
-  /** How a subject stands with each limit, and which takes hold places. */
+  /** A read-only picture: how a subject stands with each limit, and which takes hold places. */
   async inspect(subject: string): Promise<SubjectInspection> {
     const answer = await this.#unit(subject).run(inspect, { limits: this.#terms })
     const held = answer.held.map(({ limit, token, endsUs }) => ({
@@ -137,10 +137,10 @@ export class RateLimit<Outcome extends Decision = Decision> {
       token,
       expiresAtMs: toMsUp(endsUs),
     }))
-    return { known: answer.known, limits: toStates(this.#terms, answer.limits), held }
+    return { exists: answer.known, limits: toStates(this.#terms, answer.limits), held }
   }
 
-  /** Forgets a subject. Resolves to false when nothing was known of it. */
+  /** Forgets a subject; its places are lost. Resolves to false when there was nothing. */
   async clear(subject: string): Promise<boolean> {
     return (await this.#unit(subject).run(clear, {})).existed
   }

@@ -127,12 +127,15 @@ export class Semaphore {
     await this.#permits.resize(checkLimit(limit))
   }
 
-  /** What is out, who has it and who waits, at most 100 of each. */
+  /** A read-only picture: what is out, who has it and who waits, at most 100 of each. */
   inspect(): Promise<SemaphoreInspection> {
     return inspectSemaphore(this.#unit, this.#terms.limit)
   }
 
-  /** Deletes the semaphore: permits that are out are lost, those who wait go on. True when it existed. */
+  /**
+   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Resolves to false when there
+   * was nothing.
+   */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.#unit)
     const { existed } = await this.#unit.run(clear, { channel, sharded })
