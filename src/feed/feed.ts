@@ -1,5 +1,5 @@
 import { clear, get, remove } from '../generated/feed.ts'
-import { checkInteger, checkOptions, checkText, checkToken } from '../runtime/arguments.ts'
+import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
 import { type Codec, json } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -36,7 +36,7 @@ import {
 } from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import { knownIds, type Message, type Source, toMessages } from './message.ts'
-import { type Page, type ReadOptions, readPage } from './reading.ts'
+import { type Page, READ_OPTIONS, type ReadOptions, readPage } from './reading.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
 import { type TailedMessage, type TailOptions, tail } from './tail.ts'
 
@@ -226,8 +226,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   /** A reader whose marker is stored with the feed. It is made by its first use. */
   subscriber(name: string, options: SubscriberOptions = {}): Subscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
-    const checked = checkText('name', name, 512)
-    return new Subscriber(this.#source, checked, (page) => this.read(page), options)
+    return new Subscriber(this.#source, checkName('name', name), (page) => this.read(page), options)
   }
 
   /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slot. */
@@ -271,8 +270,6 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return answer.existed
   }
 }
-
-const READ_OPTIONS = ['after', 'limit', 'echo', 'includeClaimed', 'includeDelayed', 'wait', 'signal'] as const
 
 function asNew<Body>(
   feed: string,

@@ -1,7 +1,7 @@
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { composeMarker, parseMarker } from './partition-marker.ts'
-import type { PartitionedPage, PartitionedReadOptions } from './partition-reading.ts'
+import { type PartitionedPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
 import type { PartitionSet } from './partition-set.ts'
 import { type TailedPartitionedMessage, tailPartitions } from './partition-tail.ts'
 import {
@@ -10,6 +10,9 @@ import {
   type Subscriber,
   type SubscriberOptions,
 } from './subscriber.ts'
+
+const PAGE_OPTIONS = READ_OPTIONS.filter((option) => option !== 'after')
+const TAIL_OPTIONS = PAGE_OPTIONS.filter((option) => option !== 'wait')
 
 /**
  * A reader whose position is kept with each partition.
@@ -51,11 +54,13 @@ export class PartitionedSubscriber<Body> {
   async *read(
     options: Omit<PartitionedReadOptions, 'after' | 'wait'> = {},
   ): AsyncGenerator<TailedPartitionedMessage<Body>> {
+    checkOptions('options', options, TAIL_OPTIONS)
     yield* tailPartitions(this.#read, { ...options, after: await this.marker() })
   }
 
   /** One page after the stored marker. */
   async page(options: Omit<PartitionedReadOptions, 'after'> = {}): Promise<PartitionedPage<Body>> {
+    checkOptions('options', options, PAGE_OPTIONS)
     return this.#read({ ...options, after: await this.marker() })
   }
 

@@ -1,4 +1,5 @@
-import { checkInteger, checkOptions, checkText, checkToken } from '../runtime/arguments.ts'
+import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
+import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { findClaim } from './claim.ts'
 import { CLAIM_OPTIONS, type ClaimOptions, TAKE_OPTIONS } from './claiming.ts'
@@ -164,8 +165,12 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   /** A reader whose position is stored with every partition. It is made by its first use. */
   subscriber(name: string, options: SubscriberOptions = {}): PartitionedSubscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
-    const checked = checkText('name', name, 512)
-    return new PartitionedSubscriber(this.#partitions, checked, (page) => this.read(page), options)
+    return new PartitionedSubscriber(
+      this.#partitions,
+      checkName('name', name),
+      (page) => this.read(page),
+      options,
+    )
   }
 
   /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slots. */

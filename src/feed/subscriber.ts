@@ -2,7 +2,7 @@ import { advance, forget, subscribe } from '../generated/feed.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkMarker, type Source } from './message.ts'
-import type { Page, ReadOptions } from './reading.ts'
+import { type Page, READ_OPTIONS, type ReadOptions } from './reading.ts'
 import { type TailedMessage, tail } from './tail.ts'
 
 export interface SubscriberOptions {
@@ -18,6 +18,8 @@ export interface AdvanceOptions {
 }
 
 export const ADVANCE_OPTIONS = ['rewind'] as const
+const PAGE_OPTIONS = READ_OPTIONS.filter((option) => option !== 'after')
+const TAIL_OPTIONS = PAGE_OPTIONS.filter((option) => option !== 'wait')
 
 /**
  * A reader whose marker is kept with the feed.
@@ -57,11 +59,13 @@ export class Subscriber<Body> {
 
   /** Yields every message after the stored marker, then those that come. */
   async *read(options: Omit<ReadOptions, 'after' | 'wait'> = {}): AsyncGenerator<TailedMessage<Body>> {
+    checkOptions('options', options, TAIL_OPTIONS)
     yield* tail(this.#read, { ...options, after: await this.marker() })
   }
 
   /** One page after the stored marker. */
   async page(options: Omit<ReadOptions, 'after'> = {}): Promise<Page<Body>> {
+    checkOptions('options', options, PAGE_OPTIONS)
     return this.#read({ ...options, after: await this.marker() })
   }
 

@@ -139,6 +139,15 @@ describe('an option that is not known is named, wherever it stands', () => {
     expect(await refusedBy(() => call(redis))).toBe('options.odd')
   })
 
+  test('a subscriber is not made by a call that is refused', async () => {
+    const { redis, name } = setup()
+    await redis.feed(name).append(1)
+    const after = { after: '1-1' } as object
+    expect(await refusedBy(() => redis.feed(name).subscriber('b').page(after))).toBe('options.after')
+    expect(await refusedBy(() => redis.feed(name).subscriber('b').read(after).next())).toBe('options.after')
+    expect((await redis.feed(name).inspect()).subscribers).toBe(0)
+  })
+
   test('what would not be looked at is not known: a take has no lease, an election no order', async () => {
     const { redis } = setup()
     const [lease, order] = [{ lease: '1m' } as object, { order: 'barging' } as object]
