@@ -23,6 +23,7 @@ local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/tell
 -- @include shared/line
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 -- @include shared/lock/grant
 -- @include shared/lock/called

@@ -14,6 +14,7 @@ local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
 -- @include shared/clock
 -- @include shared/next-token
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 -- @include shared/lock/grant
 

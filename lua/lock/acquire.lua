@@ -26,6 +26,7 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who hear te
 -- @include shared/clock
 -- @include shared/next-token
 -- @include shared/lock/called
+-- @include shared/lock/kept
 -- @include shared/lock/quick
 
 local now_us = clock_us()
@@ -34,8 +35,14 @@ local last_token, line = free_token(redis.call('GET', state), id, barging and no
 if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
-  local text = string.format('1 x %.0f %.0f %s %s %s', token, expires_at_ms, line, id, holder)
-  redis.call('SET', state, text, 'PX', lease_ms + (line == '0 0' and 600000 or 7200000))
+  local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
+  redis.call(
+    'SET',
+    state,
+    '1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
+    'PX',
+    kept_ms_of(lease_ms, line)
+  )
   return { 'granted', token, expires_at_ms, now_ms }
 end
 

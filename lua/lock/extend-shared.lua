@@ -12,6 +12,7 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 
 -- @include shared/clock
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 
 local lock = open_lock(state)

@@ -10,6 +10,7 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 
 -- @include shared/clock
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 
 local now_ms = math.floor(clock_us() / 1000)

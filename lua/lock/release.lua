@@ -17,15 +17,15 @@ local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tel
 
 -- @include shared/clock
 -- @include shared/lock/called
+-- @include shared/lock/kept
 -- @include shared/lock/quick
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local expires_at_ms, text, kept_ms = given_back(redis.call('GET', state), token, now_ms)
-if expires_at_ms and expires_at_ms > now_ms then
+if is_quickly_given_back(redis.call('GET', state), token, now_ms) then
   -- A full server refuses this; the long way has a write before it that needs no memory.
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if not saved.err then
+  local saved = redis.pcall('SETRANGE', state, MODE_AT, '-')
+  if type(saved) == 'number' then
     return { 'released', 0 }
   end
 end

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '0f5a54d6b2019426226d935a5a9fd5ef53118fc7',
+    sha1: 'fd74820b59e9900248898018afb405a4bbe1fe9c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -208,12 +208,11 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- How long a lock that nobody uses is remembered.
 local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -448,13 +447,14 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [64, 'lua/shared/tell.lua', 1],
     [89, 'lua/shared/line.lua', 1],
     [125, 'lua/shared/lock/state.lua', 1],
-    [169, 'lua/shared/lock/save.lua', 1],
-    [203, 'lua/shared/lock/grant.lua', 1],
-    [211, 'lua/shared/lock/readers.lua', 1],
-    [264, 'lua/shared/lock/called.lua', 1],
-    [279, 'lua/shared/lock/hand-over.lua', 1],
-    [315, 'lua/shared/lock/serve-shared.lua', 1],
-    [370, 'lua/lock/abandon-shared.lua', 33],
+    [169, 'lua/shared/lock/kept.lua', 1],
+    [173, 'lua/shared/lock/save.lua', 1],
+    [202, 'lua/shared/lock/grant.lua', 1],
+    [210, 'lua/shared/lock/readers.lua', 1],
+    [263, 'lua/shared/lock/called.lua', 1],
+    [278, 'lua/shared/lock/hand-over.lua', 1],
+    [314, 'lua/shared/lock/serve-shared.lua', 1],
+    [369, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return [
@@ -515,7 +515,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'fef8bf35cda344124b4b0acb230730f8788fbd87',
+    sha1: '59f88f5572ed5647b707b5b97571d04360303972',
     reads: false,
     bytes: false,
     source: `--[[
@@ -685,12 +685,11 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- How long a lock that nobody uses is remembered.
 local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -854,12 +853,13 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
     [124, 'lua/shared/lock/state.lua', 1],
-    [168, 'lua/shared/lock/save.lua', 1],
-    [202, 'lua/shared/lock/grant.lua', 1],
-    [210, 'lua/shared/lock/called.lua', 1],
-    [225, 'lua/shared/lock/hand-over.lua', 1],
-    [261, 'lua/shared/lock/serve.lua', 1],
-    [288, 'lua/lock/abandon.lua', 31],
+    [168, 'lua/shared/lock/kept.lua', 1],
+    [172, 'lua/shared/lock/save.lua', 1],
+    [201, 'lua/shared/lock/grant.lua', 1],
+    [209, 'lua/shared/lock/called.lua', 1],
+    [224, 'lua/shared/lock/hand-over.lua', 1],
+    [260, 'lua/shared/lock/serve.lua', 1],
+    [287, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return [
@@ -918,7 +918,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: 'e526392289e0b79ba8719d4d3582ce1e1f02ff28',
+    sha1: '2f874c023fc3a4e9e2f199f630ac9b63f0e59087',
     reads: false,
     bytes: false,
     source: `--[[
@@ -989,12 +989,11 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- How long a lock that nobody uses is remembered.
 local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -1074,9 +1073,10 @@ return { 'granted', now_ms, leases }
     [14, 'lua/shared/clock.lua', 1],
     [20, 'lua/shared/next-token.lua', 1],
     [25, 'lua/shared/lock/state.lua', 1],
-    [69, 'lua/shared/lock/save.lua', 1],
-    [103, 'lua/shared/lock/grant.lua', 1],
-    [111, 'lua/lock/acquire-all.lua', 19],
+    [69, 'lua/shared/lock/kept.lua', 1],
+    [73, 'lua/shared/lock/save.lua', 1],
+    [102, 'lua/shared/lock/grant.lua', 1],
+    [110, 'lua/lock/acquire-all.lua', 20],
   ],
   encode(args) {
     return [
@@ -1140,7 +1140,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'eef2bfbbccebc39b5e5b1dcb347f103130af5392',
+    sha1: '92b880766b498045154aab733041b65f0f4171df',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1315,12 +1315,11 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- How long a lock that nobody uses is remembered.
 local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -1577,13 +1576,14 @@ return { 'held', recheck_ms, more }
     [68, 'lua/shared/tell.lua', 1],
     [93, 'lua/shared/line.lua', 1],
     [129, 'lua/shared/lock/state.lua', 1],
-    [173, 'lua/shared/lock/save.lua', 1],
-    [207, 'lua/shared/lock/grant.lua', 1],
-    [215, 'lua/shared/lock/readers.lua', 1],
-    [268, 'lua/shared/lock/called.lua', 1],
-    [283, 'lua/shared/lock/hand-over.lua', 1],
-    [319, 'lua/shared/lock/serve-shared.lua', 1],
-    [374, 'lua/lock/acquire-shared.lua', 37],
+    [173, 'lua/shared/lock/kept.lua', 1],
+    [177, 'lua/shared/lock/save.lua', 1],
+    [206, 'lua/shared/lock/grant.lua', 1],
+    [214, 'lua/shared/lock/readers.lua', 1],
+    [267, 'lua/shared/lock/called.lua', 1],
+    [282, 'lua/shared/lock/hand-over.lua', 1],
+    [318, 'lua/shared/lock/serve-shared.lua', 1],
+    [373, 'lua/lock/acquire-shared.lua', 38],
   ],
   encode(args) {
     return [
@@ -1665,7 +1665,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '2211051d124ed9dd200ce8f20198439670b84835',
+    sha1: '5e13db8ec5932b4b7c186ac640ab400cd01f70f3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1719,9 +1719,18 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
+
+-- Where the mode stands in the state.
+local MODE_AT = '2'
+-- A text that needs not be made: numbers cost the commands that take them.
+local KEPT_TEXT = '1200000'
 
 -- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
 -- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
@@ -1729,23 +1738,31 @@ local function free_token(stored, id, passes)
   if not stored then
     return '0', '0 0'
   end
-  local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
-  if token and last_id ~= id and (last_ticket == '0' or passes) then
+  local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
+  if token then
+    return last_id ~= id and token, '0 0'
+  end
+  local last_ticket, called
+  token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
+  if token and last_id ~= id and passes then
     return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
   end
   return nil
 end
 
--- When the lease of this token ends, what its state is once it is given back, and how long that is kept; nil
--- when the line has to be looked at.
-local function given_back(stored, token, now_ms)
-  local known, expires_at_ms, last_ticket, called, id =
-    string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+) (%S*)')
-  if known == token and (last_ticket == '0' or is_called(called, now_ms)) then
-    local text = '1 - ' .. token .. ' 0 ' .. last_ticket .. ' ' .. called .. ' ' .. id .. ' '
-    return tonumber(expires_at_ms), text, last_ticket == '0' and '600000' or '7200000'
+local function kept_ms_of(lease_ms, line)
+  if line == '0 0' and lease_ms <= LOCK_KEPT_MS then
+    return KEPT_TEXT
   end
-  return nil
+  return lease_ms + AWAITED_LOCK_KEPT_MS
+end
+
+-- True when this token is held until then, and nobody need be told when it is given back.
+local function is_quickly_given_back(stored, token, now_ms)
+  local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
+  return known == token
+    and tonumber(expires_at_ms) > now_ms
+    and (last_ticket == '0' or is_called(called, now_ms))
 end
 
 local now_us = clock_us()
@@ -1754,8 +1771,14 @@ local last_token, line = free_token(redis.call('GET', state), id, barging and no
 if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
-  local text = string.format('1 x %.0f %.0f %s %s %s', token, expires_at_ms, line, id, holder)
-  redis.call('SET', state, text, 'PX', lease_ms + (line == '0 0' and 600000 or 7200000))
+  local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
+  redis.call(
+    'SET',
+    state,
+    '1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
+    'PX',
+    kept_ms_of(lease_ms, line)
+  )
   return { 'granted', token, expires_at_ms, now_ms }
 end
 
@@ -1899,11 +1922,6 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- Writes the main key of a lock; see shared/lock/state.
-
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -2083,17 +2101,18 @@ return { 'held', recheck_ms, more }
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/next-token.lua', 1],
     [37, 'lua/shared/lock/called.lua', 1],
-    [52, 'lua/shared/lock/quick.lua', 1],
-    [80, 'lua/lock/acquire.lua', 30],
-    [94, 'lua/shared/tickets.lua', 1],
-    [126, 'lua/shared/tell.lua', 1],
-    [151, 'lua/shared/line.lua', 1],
-    [187, 'lua/shared/lock/state.lua', 1],
-    [231, 'lua/shared/lock/save.lua', 1],
-    [265, 'lua/shared/lock/grant.lua', 1],
-    [273, 'lua/shared/lock/hand-over.lua', 1],
-    [309, 'lua/shared/lock/serve.lua', 1],
-    [336, 'lua/lock/acquire.lua', 52],
+    [52, 'lua/shared/lock/kept.lua', 1],
+    [56, 'lua/shared/lock/quick.lua', 1],
+    [97, 'lua/lock/acquire.lua', 31],
+    [117, 'lua/shared/tickets.lua', 1],
+    [149, 'lua/shared/tell.lua', 1],
+    [174, 'lua/shared/line.lua', 1],
+    [210, 'lua/shared/lock/state.lua', 1],
+    [254, 'lua/shared/lock/save.lua', 1],
+    [283, 'lua/shared/lock/grant.lua', 1],
+    [291, 'lua/shared/lock/hand-over.lua', 1],
+    [327, 'lua/shared/lock/serve.lua', 1],
+    [354, 'lua/lock/acquire.lua', 59],
   ],
   encode(args) {
     return [
@@ -2298,7 +2317,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: 'b8d7d34cdb85ace2091d5c1b0f45234384169443',
+    sha1: '614c8acb0f45b8e257d2d3222bda631f3db35118',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2363,12 +2382,11 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- How long a lock that nobody uses is remembered.
 local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -2428,8 +2446,9 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend-shared.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/lock/state.lua', 1],
-    [63, 'lua/shared/lock/save.lua', 1],
-    [97, 'lua/lock/extend-shared.lua', 16],
+    [63, 'lua/shared/lock/kept.lua', 1],
+    [67, 'lua/shared/lock/save.lua', 1],
+    [96, 'lua/lock/extend-shared.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2480,7 +2499,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: '7ded9324936b9a9c59a99de09f2faaa8c3a4427f',
+    sha1: 'c047e50b9de8b4ca5c47f6e6c01e2f58ae301371',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2543,12 +2562,11 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- How long a lock that nobody uses is remembered.
 local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -2605,8 +2623,9 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend.lua', 1],
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/lock/state.lua', 1],
-    [61, 'lua/shared/lock/save.lua', 1],
-    [95, 'lua/lock/extend.lua', 14],
+    [61, 'lua/shared/lock/kept.lua', 1],
+    [65, 'lua/shared/lock/save.lua', 1],
+    [94, 'lua/lock/extend.lua', 15],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -3031,7 +3050,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'c5251accfede8403423e12c4229fe3c4c6b67f27',
+    sha1: '4bf7b8c6a2c6ecf3dbde3f3bfd2ed4c08d1c9f7b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3200,12 +3219,11 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- How long a lock that nobody uses is remembered.
 local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -3435,13 +3453,14 @@ return { 'released', served == 'more' and 1 or 0 }
     [62, 'lua/shared/tell.lua', 1],
     [87, 'lua/shared/line.lua', 1],
     [123, 'lua/shared/lock/state.lua', 1],
-    [167, 'lua/shared/lock/save.lua', 1],
-    [201, 'lua/shared/lock/grant.lua', 1],
-    [209, 'lua/shared/lock/readers.lua', 1],
-    [262, 'lua/shared/lock/called.lua', 1],
-    [277, 'lua/shared/lock/hand-over.lua', 1],
-    [313, 'lua/shared/lock/serve-shared.lua', 1],
-    [368, 'lua/lock/release-shared.lua', 31],
+    [167, 'lua/shared/lock/kept.lua', 1],
+    [171, 'lua/shared/lock/save.lua', 1],
+    [200, 'lua/shared/lock/grant.lua', 1],
+    [208, 'lua/shared/lock/readers.lua', 1],
+    [261, 'lua/shared/lock/called.lua', 1],
+    [276, 'lua/shared/lock/hand-over.lua', 1],
+    [312, 'lua/shared/lock/serve-shared.lua', 1],
+    [367, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return [
@@ -3494,7 +3513,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'd5942dea67e023668c947d5765c8359aa0581040',
+    sha1: 'd59f6796d0055d1ce18a88153c4fc678126bb23a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3535,9 +3554,18 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
+-- How long a lock that nobody uses is remembered.
+local LOCK_KEPT_MS = 600000
+-- One with waiters outlives the longest wait.
+local AWAITED_LOCK_KEPT_MS = 7200000
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
+
+-- Where the mode stands in the state.
+local MODE_AT = '2'
+-- A text that needs not be made: numbers cost the commands that take them.
+local KEPT_TEXT = '1200000'
 
 -- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
 -- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
@@ -3545,32 +3573,39 @@ local function free_token(stored, id, passes)
   if not stored then
     return '0', '0 0'
   end
-  local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
-  if token and last_id ~= id and (last_ticket == '0' or passes) then
+  local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
+  if token then
+    return last_id ~= id and token, '0 0'
+  end
+  local last_ticket, called
+  token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
+  if token and last_id ~= id and passes then
     return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
   end
   return nil
 end
 
--- When the lease of this token ends, what its state is once it is given back, and how long that is kept; nil
--- when the line has to be looked at.
-local function given_back(stored, token, now_ms)
-  local known, expires_at_ms, last_ticket, called, id =
-    string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+) (%S*)')
-  if known == token and (last_ticket == '0' or is_called(called, now_ms)) then
-    local text = '1 - ' .. token .. ' 0 ' .. last_ticket .. ' ' .. called .. ' ' .. id .. ' '
-    return tonumber(expires_at_ms), text, last_ticket == '0' and '600000' or '7200000'
+local function kept_ms_of(lease_ms, line)
+  if line == '0 0' and lease_ms <= LOCK_KEPT_MS then
+    return KEPT_TEXT
   end
-  return nil
+  return lease_ms + AWAITED_LOCK_KEPT_MS
+end
+
+-- True when this token is held until then, and nobody need be told when it is given back.
+local function is_quickly_given_back(stored, token, now_ms)
+  local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
+  return known == token
+    and tonumber(expires_at_ms) > now_ms
+    and (last_ticket == '0' or is_called(called, now_ms))
 end
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local expires_at_ms, text, kept_ms = given_back(redis.call('GET', state), token, now_ms)
-if expires_at_ms and expires_at_ms > now_ms then
+if is_quickly_given_back(redis.call('GET', state), token, now_ms) then
   -- A full server refuses this; the long way has a write before it that needs no memory.
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if not saved.err then
+  local saved = redis.pcall('SETRANGE', state, MODE_AT, '-')
+  if type(saved) == 'number' then
     return { 'released', 0 }
   end
 end
@@ -3720,11 +3755,6 @@ local function is_free(lock)
 end
 -- Writes the main key of a lock; see shared/lock/state.
 
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
-
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
   return LOCK_LAYOUT
@@ -3855,18 +3885,19 @@ return { 'released', served == 'more' and 1 or 0 }
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/lock/called.lua', 1],
-    [39, 'lua/shared/lock/quick.lua', 1],
-    [67, 'lua/lock/release.lua', 21],
-    [80, 'lua/shared/next-token.lua', 1],
-    [85, 'lua/shared/tickets.lua', 1],
-    [117, 'lua/shared/tell.lua', 1],
-    [142, 'lua/shared/line.lua', 1],
-    [178, 'lua/shared/lock/state.lua', 1],
-    [222, 'lua/shared/lock/save.lua', 1],
-    [256, 'lua/shared/lock/grant.lua', 1],
-    [264, 'lua/shared/lock/hand-over.lua', 1],
-    [300, 'lua/shared/lock/serve.lua', 1],
-    [327, 'lua/lock/release.lua', 43],
+    [39, 'lua/shared/lock/kept.lua', 1],
+    [43, 'lua/shared/lock/quick.lua', 1],
+    [84, 'lua/lock/release.lua', 22],
+    [96, 'lua/shared/next-token.lua', 1],
+    [101, 'lua/shared/tickets.lua', 1],
+    [133, 'lua/shared/tell.lua', 1],
+    [158, 'lua/shared/line.lua', 1],
+    [194, 'lua/shared/lock/state.lua', 1],
+    [238, 'lua/shared/lock/save.lua', 1],
+    [267, 'lua/shared/lock/grant.lua', 1],
+    [275, 'lua/shared/lock/hand-over.lua', 1],
+    [311, 'lua/shared/lock/serve.lua', 1],
+    [338, 'lua/lock/release.lua', 43],
   ],
   encode(args) {
     return [
@@ -3916,7 +3947,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'a6ce1e704bd5b120b7b5ef171ba74debc901434c',
+    sha1: '7c872bf25b2a7699a42db93e938abea555dbb0c6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4082,12 +4113,11 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- How long a lock that nobody uses is remembered.
 local LOCK_KEPT_MS = 600000
 -- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -4310,13 +4340,14 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [59, 'lua/shared/tell.lua', 1],
     [84, 'lua/shared/line.lua', 1],
     [120, 'lua/shared/lock/state.lua', 1],
-    [164, 'lua/shared/lock/save.lua', 1],
-    [198, 'lua/shared/lock/grant.lua', 1],
-    [206, 'lua/shared/lock/readers.lua', 1],
-    [259, 'lua/shared/lock/called.lua', 1],
-    [274, 'lua/shared/lock/hand-over.lua', 1],
-    [310, 'lua/shared/lock/serve-shared.lua', 1],
-    [365, 'lua/lock/serve.lua', 28],
+    [164, 'lua/shared/lock/kept.lua', 1],
+    [168, 'lua/shared/lock/save.lua', 1],
+    [197, 'lua/shared/lock/grant.lua', 1],
+    [205, 'lua/shared/lock/readers.lua', 1],
+    [258, 'lua/shared/lock/called.lua', 1],
+    [273, 'lua/shared/lock/hand-over.lua', 1],
+    [309, 'lua/shared/lock/serve-shared.lua', 1],
+    [364, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return [

@@ -1,10 +1,5 @@
 -- Writes the main key of a lock; see shared/lock/state.
 
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
-
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
   return LOCK_LAYOUT
