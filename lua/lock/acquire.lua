@@ -15,13 +15,13 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when the lock is held
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
 local barging = ARGV[7] == '1' -- flag: whether it may go before those who wait
-local channel = ARGV[8] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token

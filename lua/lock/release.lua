@@ -10,15 +10,18 @@ that the token is unknown, and the answer is `lost`. `more`: the lock is free an
 local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
 local token = ARGV[1] -- text: proves the lease
-local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/lock/called
 -- @include shared/lock/kept
 -- @include shared/lock/quick
+
+-- Where the mode stands in the state.
+local MODE_AT = '2'
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)

@@ -21,12 +21,12 @@ local holder = ARGV[2] -- text: what people call its holder
 local limit = tonumber(ARGV[3]) -- integer: how much may be out at once, unless `resize` has said otherwise
 local weight = tonumber(ARGV[4]) -- integer: how much of it the permit takes
 local lease_ms = tonumber(ARGV[5]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[6]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[6] -- text: beginning of the channels of processes
 local waits = ARGV[7] == '1' -- flag: whether the attempt stands in line when not enough is free
 local listens = ARGV[8] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[9] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[11] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token

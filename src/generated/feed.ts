@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface AckArguments {
@@ -718,11 +718,11 @@ return { 'advanced', format_marker(feed.epoch, position) }
     [93, 'lua/feed/advance.lua', 19],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.name,
       args.to,
       args.rewind ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -2859,7 +2859,7 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [742, 'lua/feed/claim.lua', 59],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.caller,
       args.call,
@@ -2870,7 +2870,7 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
       args.deadMs,
       args.deadChannel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -3346,10 +3346,10 @@ return { 'cleared', existed }
     [46, 'lua/feed/clear.lua', 35],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -5164,14 +5164,14 @@ return {
     [425, 'lua/feed/read.lua', 38],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.after,
       args.limit,
       args.exceptOrigin,
       args.includeClaimed ? 1 : 0,
       args.includeDelayed ? 1 : 0,
-    ]
+    ], [0, 0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -6725,10 +6725,10 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [565, 'lua/feed/settle.lua', 36],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -7023,12 +7023,12 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
     [209, 'lua/feed/subscribe.lua', 33],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.name,
       args.from,
       args.protected ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)

@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface AbandonSharedArguments {
@@ -13,12 +13,12 @@ export interface AbandonSharedArguments {
   readonly holder: string
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
-  /** whether its process listens on its channel */
-  readonly listens: boolean
   /** beginning of the channels of processes */
   readonly channel: string
+  /** whether its process listens on its channel */
+  readonly listens: boolean
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'fd74820b59e9900248898018afb405a4bbe1fe9c',
+    sha1: '0683bd3a1e2b9078dc73c8d131f20e500dbbd6e1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -54,11 +54,11 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long the next holder has to confirm
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[6] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[6] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[8] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -457,16 +457,16 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [369, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.leaseMs,
-      args.claimMs,
-      args.listens ? 1 : 0,
       args.channel,
+      args.listens ? 1 : 0,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -489,14 +489,14 @@ export interface AbandonArguments {
   readonly holder: string
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
   /** whether its process listens on its channel */
   readonly listens: boolean
   /** whether it could go before those who wait */
   readonly barging: boolean
-  /** beginning of the channels of processes */
-  readonly channel: string
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -515,7 +515,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '59f88f5572ed5647b707b5b97571d04360303972',
+    sha1: '3c54a9d8c486b58d780f38c0826ae563e07efcb9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -530,12 +530,12 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long the next holder has to confirm
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
 local barging = ARGV[6] == '1' -- flag: whether it could go before those who wait
-local channel = ARGV[7] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -862,17 +862,17 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [287, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.leaseMs,
-      args.claimMs,
+      args.channel,
       args.listens ? 1 : 0,
       args.barging ? 1 : 0,
-      args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1112,14 +1112,14 @@ export interface AcquireSharedArguments {
   readonly holder: string
   /** how long it is granted */
   readonly leaseMs: number
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
   /** whether the attempt stands in line when it cannot be let in */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** beginning of the channels of processes */
-  readonly channel: string
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -1140,7 +1140,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '92b880766b498045154aab733041b65f0f4171df',
+    sha1: '16a2027e8c54fac00cd9a7ee53bcfa87389f02dd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1160,12 +1160,12 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when it cannot be let in
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[7] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1586,17 +1586,17 @@ return { 'held', recheck_ms, more }
     [373, 'lua/lock/acquire-shared.lua', 38],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.leaseMs,
-      args.claimMs,
+      args.channel,
       args.waits ? 1 : 0,
       args.listens ? 1 : 0,
-      args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1635,16 +1635,16 @@ export interface AcquireArguments {
   readonly holder: string
   /** how long it is granted */
   readonly leaseMs: number
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
   /** whether the attempt stands in line when the lock is held */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
   /** whether it may go before those who wait */
   readonly barging: boolean
-  /** beginning of the channels of processes */
-  readonly channel: string
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -1665,7 +1665,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '5e13db8ec5932b4b7c186ac640ab400cd01f70f3',
+    sha1: 'a45c15ef9cc02b2708d54a5bc2f0249d4e314149',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1685,13 +1685,13 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when the lock is held
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
 local barging = ARGV[7] == '1' -- flag: whether it may go before those who wait
-local channel = ARGV[8] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1727,8 +1727,6 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
 
--- Where the mode stands in the state.
-local MODE_AT = '2'
 -- A text that needs not be made: numbers cost the commands that take them.
 local KEPT_TEXT = '1200000'
 
@@ -2103,30 +2101,30 @@ return { 'held', recheck_ms, more }
     [37, 'lua/shared/lock/called.lua', 1],
     [52, 'lua/shared/lock/kept.lua', 1],
     [56, 'lua/shared/lock/quick.lua', 1],
-    [97, 'lua/lock/acquire.lua', 31],
-    [117, 'lua/shared/tickets.lua', 1],
-    [149, 'lua/shared/tell.lua', 1],
-    [174, 'lua/shared/line.lua', 1],
-    [210, 'lua/shared/lock/state.lua', 1],
-    [254, 'lua/shared/lock/save.lua', 1],
-    [283, 'lua/shared/lock/grant.lua', 1],
-    [291, 'lua/shared/lock/hand-over.lua', 1],
-    [327, 'lua/shared/lock/serve.lua', 1],
-    [354, 'lua/lock/acquire.lua', 59],
+    [95, 'lua/lock/acquire.lua', 31],
+    [115, 'lua/shared/tickets.lua', 1],
+    [147, 'lua/shared/tell.lua', 1],
+    [172, 'lua/shared/line.lua', 1],
+    [208, 'lua/shared/lock/state.lua', 1],
+    [252, 'lua/shared/lock/save.lua', 1],
+    [281, 'lua/shared/lock/grant.lua', 1],
+    [289, 'lua/shared/lock/hand-over.lua', 1],
+    [325, 'lua/shared/lock/serve.lua', 1],
+    [352, 'lua/lock/acquire.lua', 59],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.leaseMs,
-      args.claimMs,
+      args.channel,
       args.waits ? 1 : 0,
       args.listens ? 1 : 0,
       args.barging ? 1 : 0,
-      args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 0, 0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -2273,10 +2271,10 @@ return { 'cleared', existed }
     [71, 'lua/lock/clear.lua', 16],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -3027,10 +3025,10 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
 export interface ReleaseSharedArguments {
   /** proves the lease */
   readonly token: string
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -3050,7 +3048,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '4bf7b8c6a2c6ecf3dbde3f3bfd2ed4c08d1c9f7b',
+    sha1: 'c601b35d708d367d40a9dcc28b48c0d592ad0af4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3066,10 +3064,10 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local readers = KEYS[3] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local token = ARGV[1] -- text: proves the lease
-local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -3463,13 +3461,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [367, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.token,
-      args.claimMs,
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -3490,10 +3488,10 @@ return { 'released', served == 'more' and 1 or 0 }
 export interface ReleaseArguments {
   /** proves the lease */
   readonly token: string
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -3513,7 +3511,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'd59f6796d0055d1ce18a88153c4fc678126bb23a',
+    sha1: 'd687fe5b75e54800240b245df933b225d73ba24c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3528,10 +3526,10 @@ that the token is unknown, and the answer is \`lost\`. \`more\`: the lock is fre
 local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
 local token = ARGV[1] -- text: proves the lease
-local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -3562,8 +3560,6 @@ local AWAITED_LOCK_KEPT_MS = 7200000
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
 
--- Where the mode stands in the state.
-local MODE_AT = '2'
 -- A text that needs not be made: numbers cost the commands that take them.
 local KEPT_TEXT = '1200000'
 
@@ -3599,6 +3595,9 @@ local function is_quickly_given_back(stored, token, now_ms)
     and tonumber(expires_at_ms) > now_ms
     and (last_ticket == '0' or is_called(called, now_ms))
 end
+
+-- Where the mode stands in the state.
+local MODE_AT = '2'
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -3887,26 +3886,26 @@ return { 'released', served == 'more' and 1 or 0 }
     [24, 'lua/shared/lock/called.lua', 1],
     [39, 'lua/shared/lock/kept.lua', 1],
     [43, 'lua/shared/lock/quick.lua', 1],
-    [84, 'lua/lock/release.lua', 22],
-    [96, 'lua/shared/next-token.lua', 1],
-    [101, 'lua/shared/tickets.lua', 1],
-    [133, 'lua/shared/tell.lua', 1],
-    [158, 'lua/shared/line.lua', 1],
-    [194, 'lua/shared/lock/state.lua', 1],
-    [238, 'lua/shared/lock/save.lua', 1],
-    [267, 'lua/shared/lock/grant.lua', 1],
-    [275, 'lua/shared/lock/hand-over.lua', 1],
-    [311, 'lua/shared/lock/serve.lua', 1],
-    [338, 'lua/lock/release.lua', 43],
+    [82, 'lua/lock/release.lua', 22],
+    [97, 'lua/shared/next-token.lua', 1],
+    [102, 'lua/shared/tickets.lua', 1],
+    [134, 'lua/shared/tell.lua', 1],
+    [159, 'lua/shared/line.lua', 1],
+    [195, 'lua/shared/lock/state.lua', 1],
+    [239, 'lua/shared/lock/save.lua', 1],
+    [268, 'lua/shared/lock/grant.lua', 1],
+    [276, 'lua/shared/lock/hand-over.lua', 1],
+    [312, 'lua/shared/lock/serve.lua', 1],
+    [339, 'lua/lock/release.lua', 46],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.token,
-      args.claimMs,
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -3925,10 +3924,10 @@ return { 'released', served == 'more' and 1 or 0 }
 }
 
 export interface ServeArguments {
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -3947,7 +3946,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '7c872bf25b2a7699a42db93e938abea555dbb0c6',
+    sha1: '4a333e5f350664dcbda5fbf8ad05dd7e2632b4b2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3960,10 +3959,10 @@ local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
 local readers = KEYS[3] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
-local claim_ms = tonumber(ARGV[1]) -- integer: how long the next holder has to confirm
-local channel = ARGV[2] -- text: beginning of the channels of processes
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -4350,12 +4349,12 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [364, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
-    return [
-      args.claimMs,
+    return withoutDefaults([
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)

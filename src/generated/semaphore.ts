@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface AbandonArguments {
@@ -15,12 +15,12 @@ export interface AbandonArguments {
   readonly weight: number
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
-  /** whether its process listens on its channel */
-  readonly listens: boolean
   /** beginning of the channels of processes */
   readonly channel: string
+  /** whether its process listens on its channel */
+  readonly listens: boolean
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '2f93856c2a80a5855029173384263a0fa71b64d7',
+    sha1: 'e2fe106dc93d07345a18f0cdb321543dd35b30be',
     reads: false,
     bytes: false,
     source: `--[[
@@ -58,11 +58,11 @@ local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local weight = tonumber(ARGV[3]) -- integer: how much its permit was to take
 local lease_ms = tonumber(ARGV[4]) -- integer: how long it was to be granted
-local claim_ms = tonumber(ARGV[5]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[5] -- text: beginning of the channels of processes
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[7] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -472,17 +472,17 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [385, 'lua/semaphore/abandon.lua', 33],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.weight,
       args.leaseMs,
-      args.claimMs,
-      args.listens ? 1 : 0,
       args.channel,
+      args.listens ? 1 : 0,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -509,14 +509,14 @@ export interface AcquireArguments {
   readonly weight: number
   /** how long it is granted */
   readonly leaseMs: number
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
   /** whether the attempt stands in line when not enough is free */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** beginning of the channels of processes */
-  readonly channel: string
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -538,7 +538,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '426b0ed8ba65cdd38b0468967637e3f2e5a78dab',
+    sha1: '3ba22680b5f142be634c77633a16082eef6b9072',
     reads: false,
     bytes: false,
     source: `--[[
@@ -564,12 +564,12 @@ local holder = ARGV[2] -- text: what people call its holder
 local limit = tonumber(ARGV[3]) -- integer: how much may be out at once, unless \`resize\` has said otherwise
 local weight = tonumber(ARGV[4]) -- integer: how much of it the permit takes
 local lease_ms = tonumber(ARGV[5]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[6]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[6] -- text: beginning of the channels of processes
 local waits = ARGV[7] == '1' -- flag: whether the attempt stands in line when not enough is free
 local listens = ARGV[8] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[9] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[11] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1014,19 +1014,19 @@ return { 'full', recheck_ms }
     [393, 'lua/semaphore/acquire.lua', 41],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.limit,
       args.weight,
       args.leaseMs,
-      args.claimMs,
+      args.channel,
       args.waits ? 1 : 0,
       args.listens ? 1 : 0,
-      args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1177,10 +1177,10 @@ return { 'cleared', existed }
     [72, 'lua/semaphore/clear.lua', 17],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1720,10 +1720,10 @@ return { 'inspection', known, semaphore.resized, used, semaphore.token, now_ms, 
 export interface ReleaseArguments {
   /** proves the permit */
   readonly token: string
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -1743,7 +1743,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '6d0abcf7b20b76725e6d15ce72cdca1ffa2cc98a',
+    sha1: 'd7b4e0e6b37bb3cf1be5530ee39ea2c9fed082c0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1760,10 +1760,10 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local token = ARGV[1] -- text: proves the permit
-local claim_ms = tonumber(ARGV[2]) -- integer: how long others have to confirm what they get now
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -2165,13 +2165,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [382, 'lua/semaphore/release.lua', 30],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.token,
-      args.claimMs,
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -2192,10 +2192,10 @@ return { 'released', served == 'more' and 1 or 0 }
 export interface ResizeArguments {
   /** how much may be out at once */
   readonly limit: number
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -2214,7 +2214,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '7c4c7b39a5fddef818ce1512c8e8a57e583c45fa',
+    sha1: 'ff5a97e61526f0a7c4d4f3fd239f6be81717df8b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2231,10 +2231,10 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local limit = tonumber(ARGV[1]) -- integer: how much may be out at once
-local claim_ms = tonumber(ARGV[2]) -- integer: how long others have to confirm what they get now
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -2641,13 +2641,13 @@ return { 'resized', served == 'more' and 1 or 0 }
     [382, 'lua/semaphore/resize.lua', 30],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.limit,
-      args.claimMs,
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -2664,10 +2664,10 @@ return { 'resized', served == 'more' and 1 or 0 }
 }
 
 export interface ServeArguments {
-  /** how long they have to confirm */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long they have to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -2686,7 +2686,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'c4b4ac6584fe08c93c8db6f847b995f99e77a210',
+    sha1: '3d734d8a9a9df3920d2d708d58bc050a4425eadc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2700,10 +2700,10 @@ local state = KEYS[1] -- string: the semaphore's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
 local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
-local claim_ms = tonumber(ARGV[1]) -- integer: how long they have to confirm
-local channel = ARGV[2] -- text: beginning of the channels of processes
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to confirm
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -3102,12 +3102,12 @@ return { 'served', served == 'more' and 1 or 0 }
     [379, 'lua/semaphore/serve.lua', 27],
   ],
   encode(args) {
-    return [
-      args.claimMs,
+    return withoutDefaults([
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)

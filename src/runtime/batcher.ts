@@ -74,6 +74,8 @@ export class Batcher<Item, Result> implements Due {
   readonly #terms: BatchTerms
   readonly #time: BatchTime
   readonly #onIdle: () => void
+  /** What has less time left is not sent: it would end in doubt. */
+  readonly #leastMs: number
   readonly #sent = new Set<Group<Result>[]>()
   #items: Item[] = []
   #groups: Group<Result>[] = []
@@ -85,6 +87,7 @@ export class Batcher<Item, Result> implements Due {
     this.#terms = terms
     this.#time = time
     this.#onIdle = onIdle
+    this.#leastMs = Math.min(GRACE_MS, time.deadlineMs / 10)
   }
 
   /** Adds one item; resolves to its result. Rejects as the call that carried it. */
@@ -162,7 +165,7 @@ export class Batcher<Item, Result> implements Due {
   // done, so two batches written together would be answered together, and neither side would overlap.
   #flush(): void {
     this.#scheduled = false
-    this.#dropLate(performance.now())
+    this.#dropLate(performance.now() + this.#leastMs)
     if (!this.#maySend()) return
     const free = this.#terms.underWay - this.#sent.size
     const waiting = this.#groups.length

@@ -2,8 +2,6 @@
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
 
--- Where the mode stands in the state.
-local MODE_AT = '2'
 -- A text that needs not be made: numbers cost the commands that take them.
 local KEPT_TEXT = '1200000'
 
