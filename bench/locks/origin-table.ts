@@ -58,7 +58,12 @@ function judge(bench: Bench, told: ReadonlyMap<number, Rounds>): void {
     const lua = ours(rounds, (name) => against(name, originLua.name), [BARGING, promising.name])
     bench.judge(`${clients} clients: acquisitions against the origin's Lua`, lua, { atLeast: 1 })
     if (clients !== CLIENTS.at(-1)) continue
-    const watch = ours(rounds, (name) => against(name, originWatch.name), [PERILUNE, BARGING, floor.name, promising.name])
+    const watch = ours(rounds, (name) => against(name, originWatch.name), [
+      PERILUNE,
+      BARGING,
+      floor.name,
+      promising.name,
+    ])
     bench.judge(`${clients} clients: acquisitions against the origin`, watch, { atLeast: 3 })
   }
 }
