@@ -36,7 +36,7 @@ local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tel
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve-shared
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end

@@ -31,7 +31,8 @@ local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear te
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local last_token, line = free_token(redis.call('GET', state), id, barging and not waits)
+local stored = redis.call('GET', state)
+local last_token, line = free_token(stored, id, barging and not waits)
 if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
@@ -41,7 +42,7 @@ if last_token then
     state,
     '1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
     'PX',
-    kept_ms_of(lease_ms, line)
+    kept_ms_after(lease_ms, line ~= '0 0')
   )
   return { 'granted', token, expires_at_ms, now_ms }
 end
@@ -57,7 +58,7 @@ local TRY_AGAIN_MS = 2
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve
 
-local lock = open_lock(state)
+local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -72,7 +73,7 @@ local called = called_id(lock.called) == id
 
 if is_free(lock) and lock.last_ticket == 0 then
   lock.called = called and '0' or lock.called
-  grant(lock, id, holder, lease_ms, now_us)
+  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
@@ -94,7 +95,7 @@ if is_free(lock) and not mine then
 end
 if mine then
   lock.called = called and '0' or lock.called
-  grant(lock, id, holder, lease_ms, now_us)
+  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
   redis.call('ZREM', queue, format_ticket(ticket))
   if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then

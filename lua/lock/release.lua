@@ -25,7 +25,8 @@ local MODE_AT = '2'
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-if is_quickly_given_back(redis.call('GET', state), token, now_ms) then
+local stored = redis.call('GET', state)
+if is_quickly_given_back(stored, token, now_ms) then
   -- A full server refuses this; the long way has a write before it that needs no memory.
   local saved = redis.pcall('SETRANGE', state, MODE_AT, '-')
   if type(saved) == 'number' then
@@ -44,7 +45,7 @@ end
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve
 
-local lock = open_lock(state)
+local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end

@@ -41,7 +41,7 @@ save_semaphore(state, semaphore, now_ms)
 reap(semaphore, permits, ids, now_ms)
 local served
 if semaphore.last_ticket > 0 then
-  for _, text in ipairs(redis.call('ZRANGE', queue, 0, 999)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
     local ticket = parse_ticket(text)
     if ticket.units > limit then
       redis.call('ZREM', queue, text)

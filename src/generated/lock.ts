@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '0683bd3a1e2b9078dc73c8d131f20e500dbbd6e1',
+    sha1: 'e53419247598347de7e6ed46abe2d6793b31512d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -111,7 +111,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -129,13 +129,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -152,6 +152,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -174,9 +186,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -208,23 +220,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -234,18 +262,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -278,10 +311,10 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
     forget_reader(readers, reader_ids, token)
   end
-  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'
@@ -322,8 +355,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -333,8 +366,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -342,13 +375,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -378,7 +411,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local now_ms = math.floor(now_us / 1000)
   local let = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -399,7 +432,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -409,7 +442,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -446,15 +479,15 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [32, 'lua/shared/tickets.lua', 1],
     [64, 'lua/shared/tell.lua', 1],
     [89, 'lua/shared/line.lua', 1],
-    [125, 'lua/shared/lock/state.lua', 1],
-    [169, 'lua/shared/lock/kept.lua', 1],
-    [173, 'lua/shared/lock/save.lua', 1],
-    [202, 'lua/shared/lock/grant.lua', 1],
-    [210, 'lua/shared/lock/readers.lua', 1],
-    [263, 'lua/shared/lock/called.lua', 1],
-    [278, 'lua/shared/lock/hand-over.lua', 1],
-    [314, 'lua/shared/lock/serve-shared.lua', 1],
-    [369, 'lua/lock/abandon-shared.lua', 34],
+    [137, 'lua/shared/lock/state.lua', 1],
+    [181, 'lua/shared/lock/kept.lua', 1],
+    [194, 'lua/shared/lock/save.lua', 1],
+    [230, 'lua/shared/lock/grant.lua', 1],
+    [243, 'lua/shared/lock/readers.lua', 1],
+    [296, 'lua/shared/lock/called.lua', 1],
+    [311, 'lua/shared/lock/hand-over.lua', 1],
+    [347, 'lua/shared/lock/serve-shared.lua', 1],
+    [402, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -515,7 +548,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '3c54a9d8c486b58d780f38c0826ae563e07efcb9',
+    sha1: '770a34e7a48acbc8b93c64842dae9f3febfc42a0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -588,7 +621,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -606,13 +639,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -629,6 +662,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -651,9 +696,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -685,23 +730,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -711,18 +772,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -746,8 +812,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -757,8 +823,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -766,13 +832,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -782,7 +848,7 @@ end
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -795,7 +861,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       return 'more'
     elseif ticket.kind == 'b' then
       local now_ms = math.floor(now_us / 1000)
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -805,7 +871,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -852,14 +918,14 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/lock/state.lua', 1],
-    [168, 'lua/shared/lock/kept.lua', 1],
-    [172, 'lua/shared/lock/save.lua', 1],
-    [201, 'lua/shared/lock/grant.lua', 1],
-    [209, 'lua/shared/lock/called.lua', 1],
-    [224, 'lua/shared/lock/hand-over.lua', 1],
-    [260, 'lua/shared/lock/serve.lua', 1],
-    [287, 'lua/lock/abandon.lua', 32],
+    [136, 'lua/shared/lock/state.lua', 1],
+    [180, 'lua/shared/lock/kept.lua', 1],
+    [193, 'lua/shared/lock/save.lua', 1],
+    [229, 'lua/shared/lock/grant.lua', 1],
+    [242, 'lua/shared/lock/called.lua', 1],
+    [257, 'lua/shared/lock/hand-over.lua', 1],
+    [293, 'lua/shared/lock/serve.lua', 1],
+    [320, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -918,7 +984,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: '2f874c023fc3a4e9e2f199f630ac9b63f0e59087',
+    sha1: '587a6884e0ad868b87eab6d09a6d9ecc4d6ce178',
     reads: false,
     bytes: false,
     source: `--[[
@@ -955,9 +1021,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -989,23 +1055,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -1015,18 +1097,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -1035,7 +1122,7 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local locks, mine = {}, 0
 for at = states_at, #states, 1 do
-  local lock = open_lock(states[at])
+  local lock = read_lock(redis.call('GET', states[at]))
   if lock.layout ~= LOCK_LAYOUT then
     return redis.error_reply('LAYOUT ' .. lock.layout)
   end
@@ -1058,7 +1145,7 @@ end
 local leases = {}
 for at, lock in ipairs(locks) do
   if mine < #locks then
-    grant(lock, id, holder, lease_ms, now_us)
+    grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
     save_lock(states[at], lock, now_ms)
   end
   leases[2 * at - 1] = tonumber(lock.token)
@@ -1074,9 +1161,9 @@ return { 'granted', now_ms, leases }
     [20, 'lua/shared/next-token.lua', 1],
     [25, 'lua/shared/lock/state.lua', 1],
     [69, 'lua/shared/lock/kept.lua', 1],
-    [73, 'lua/shared/lock/save.lua', 1],
-    [102, 'lua/shared/lock/grant.lua', 1],
-    [110, 'lua/lock/acquire-all.lua', 20],
+    [82, 'lua/shared/lock/save.lua', 1],
+    [118, 'lua/shared/lock/grant.lua', 1],
+    [131, 'lua/lock/acquire-all.lua', 20],
   ],
   encode(args) {
     return [
@@ -1140,7 +1227,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '16a2027e8c54fac00cd9a7ee53bcfa87389f02dd',
+    sha1: '7a660f41c2420b927fe1041951dd65e5c09763e0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1218,7 +1305,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -1236,13 +1323,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -1259,6 +1346,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -1281,9 +1380,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -1315,23 +1414,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -1341,18 +1456,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -1385,10 +1505,10 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
     forget_reader(readers, reader_ids, token)
   end
-  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'
@@ -1429,8 +1549,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -1440,8 +1560,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -1449,13 +1569,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -1485,7 +1605,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local now_ms = math.floor(now_us / 1000)
   local let = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -1506,7 +1626,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -1516,7 +1636,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -1575,15 +1695,15 @@ return { 'held', recheck_ms, more }
     [36, 'lua/shared/tickets.lua', 1],
     [68, 'lua/shared/tell.lua', 1],
     [93, 'lua/shared/line.lua', 1],
-    [129, 'lua/shared/lock/state.lua', 1],
-    [173, 'lua/shared/lock/kept.lua', 1],
-    [177, 'lua/shared/lock/save.lua', 1],
-    [206, 'lua/shared/lock/grant.lua', 1],
-    [214, 'lua/shared/lock/readers.lua', 1],
-    [267, 'lua/shared/lock/called.lua', 1],
-    [282, 'lua/shared/lock/hand-over.lua', 1],
-    [318, 'lua/shared/lock/serve-shared.lua', 1],
-    [373, 'lua/lock/acquire-shared.lua', 38],
+    [141, 'lua/shared/lock/state.lua', 1],
+    [185, 'lua/shared/lock/kept.lua', 1],
+    [198, 'lua/shared/lock/save.lua', 1],
+    [234, 'lua/shared/lock/grant.lua', 1],
+    [247, 'lua/shared/lock/readers.lua', 1],
+    [300, 'lua/shared/lock/called.lua', 1],
+    [315, 'lua/shared/lock/hand-over.lua', 1],
+    [351, 'lua/shared/lock/serve-shared.lua', 1],
+    [406, 'lua/lock/acquire-shared.lua', 38],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1665,7 +1785,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: 'a45c15ef9cc02b2708d54a5bc2f0249d4e314149',
+    sha1: '990404e00deb1f70b8160b64c9a69a738d48c521',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1719,16 +1839,22 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
-
--- A text that needs not be made: numbers cost the commands that take them.
-local KEPT_TEXT = '1200000'
 
 -- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
 -- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
@@ -1748,13 +1874,6 @@ local function free_token(stored, id, passes)
   return nil
 end
 
-local function kept_ms_of(lease_ms, line)
-  if line == '0 0' and lease_ms <= LOCK_KEPT_MS then
-    return KEPT_TEXT
-  end
-  return lease_ms + AWAITED_LOCK_KEPT_MS
-end
-
 -- True when this token is held until then, and nobody need be told when it is given back.
 local function is_quickly_given_back(stored, token, now_ms)
   local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
@@ -1765,7 +1884,8 @@ end
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local last_token, line = free_token(redis.call('GET', state), id, barging and not waits)
+local stored = redis.call('GET', state)
+local last_token, line = free_token(stored, id, barging and not waits)
 if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
@@ -1775,7 +1895,7 @@ if last_token then
     state,
     '1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
     'PX',
-    kept_ms_of(lease_ms, line)
+    kept_ms_after(lease_ms, line ~= '0 0')
   )
   return { 'granted', token, expires_at_ms, now_ms }
 end
@@ -1822,7 +1942,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -1840,13 +1960,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -1863,6 +1983,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -1885,9 +2017,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -1923,15 +2055,22 @@ end
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -1941,18 +2080,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -1961,8 +2105,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -1972,8 +2116,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -1981,13 +2125,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -1997,7 +2141,7 @@ end
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -2010,7 +2154,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       return 'more'
     elseif ticket.kind == 'b' then
       local now_ms = math.floor(now_us / 1000)
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -2020,7 +2164,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -2035,7 +2179,7 @@ local called = called_id(lock.called) == id
 
 if is_free(lock) and lock.last_ticket == 0 then
   lock.called = called and '0' or lock.called
-  grant(lock, id, holder, lease_ms, now_us)
+  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
@@ -2057,7 +2201,7 @@ if is_free(lock) and not mine then
 end
 if mine then
   lock.called = called and '0' or lock.called
-  grant(lock, id, holder, lease_ms, now_us)
+  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
   redis.call('ZREM', queue, format_ticket(ticket))
   if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
@@ -2100,17 +2244,17 @@ return { 'held', recheck_ms, more }
     [32, 'lua/shared/next-token.lua', 1],
     [37, 'lua/shared/lock/called.lua', 1],
     [52, 'lua/shared/lock/kept.lua', 1],
-    [56, 'lua/shared/lock/quick.lua', 1],
-    [95, 'lua/lock/acquire.lua', 31],
+    [65, 'lua/shared/lock/quick.lua', 1],
+    [94, 'lua/lock/acquire.lua', 31],
     [115, 'lua/shared/tickets.lua', 1],
     [147, 'lua/shared/tell.lua', 1],
     [172, 'lua/shared/line.lua', 1],
-    [208, 'lua/shared/lock/state.lua', 1],
-    [252, 'lua/shared/lock/save.lua', 1],
-    [281, 'lua/shared/lock/grant.lua', 1],
-    [289, 'lua/shared/lock/hand-over.lua', 1],
-    [325, 'lua/shared/lock/serve.lua', 1],
-    [352, 'lua/lock/acquire.lua', 59],
+    [220, 'lua/shared/lock/state.lua', 1],
+    [264, 'lua/shared/lock/save.lua', 1],
+    [300, 'lua/shared/lock/grant.lua', 1],
+    [313, 'lua/shared/lock/hand-over.lua', 1],
+    [349, 'lua/shared/lock/serve.lua', 1],
+    [376, 'lua/lock/acquire.lua', 60],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2175,7 +2319,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: 'aaa0b55275370932c9fca337fec0607bb6ac8728',
+    sha1: '12dc17daa7acb4d5a7571e00f76f710e4e0a5b09',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2231,7 +2375,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -2250,7 +2394,7 @@ local function tell_process(ticket, message, how)
 end
 
 local how = { channel = channel, sharded = sharded, counted = false }
-local waiting = redis.call('ZRANGE', queue, 0, 999)
+local waiting = redis.call('ZRANGE', queue, '0', '999')
 local existed = 0
 local keys = { state, queue, readers, reader_ids }
 for _, key in ipairs(keys) do
@@ -2315,7 +2459,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: '614c8acb0f45b8e257d2d3222bda631f3db35118',
+    sha1: '8458f193c10968ea1a37ff7356429e41cc2ddc37',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2346,9 +2490,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -2380,23 +2524,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -2406,15 +2566,15 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -2431,7 +2591,7 @@ for at = leases_at, #leases, 2 do
   ends[#ends + 1] = expires_at_ms
 end
 if any then
-  lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')[2])
+  lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
   save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
   redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))
@@ -2445,8 +2605,8 @@ return { 'extended', now_ms, ends }
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/lock/state.lua', 1],
     [63, 'lua/shared/lock/kept.lua', 1],
-    [67, 'lua/shared/lock/save.lua', 1],
-    [96, 'lua/lock/extend-shared.lua', 17],
+    [76, 'lua/shared/lock/save.lua', 1],
+    [112, 'lua/lock/extend-shared.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2497,7 +2657,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: 'c047e50b9de8b4ca5c47f6e6c01e2f58ae301371',
+    sha1: '52efcc7299f0647b198a9dcd2fcec8b6c030afd5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2526,9 +2686,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -2560,23 +2720,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -2586,18 +2762,18 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
 
 local now_ms = math.floor(clock_us() / 1000)
 local locks = {}
 for at = state_at, #state, 1 do
-  locks[at] = open_lock(state[at])
+  locks[at] = read_lock(redis.call('GET', state[at]))
   if locks[at].layout ~= LOCK_LAYOUT then
     return redis.error_reply('LAYOUT ' .. locks[at].layout)
   end
@@ -2622,8 +2798,8 @@ return { 'extended', now_ms, ends }
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/lock/state.lua', 1],
     [61, 'lua/shared/lock/kept.lua', 1],
-    [65, 'lua/shared/lock/save.lua', 1],
-    [94, 'lua/lock/extend.lua', 15],
+    [74, 'lua/shared/lock/save.lua', 1],
+    [110, 'lua/lock/extend.lua', 15],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2866,7 +3042,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: '65a252b536ed96cc7512d755233a67d9a83fba22',
+    sha1: '91946f5150063755ba3fbeb1151629edcc28d17d',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2929,9 +3105,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -2964,7 +3140,7 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -2983,7 +3159,7 @@ elseif lock.mode == 's' then
   end
 end
 local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
   local ticket = parse_ticket(text)
   line[#line + 1] = ticket.id
   line[#line + 1] = ticket.kind
@@ -3048,7 +3224,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'c601b35d708d367d40a9dcc28b48c0d592ad0af4',
+    sha1: '7fae78d24edb1c2f9f3c98b95fcfa1a080846ba6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3120,7 +3296,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -3138,13 +3314,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -3161,6 +3337,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -3183,9 +3371,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -3217,23 +3405,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -3243,18 +3447,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -3287,10 +3496,10 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
     forget_reader(readers, reader_ids, token)
   end
-  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'
@@ -3331,8 +3540,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -3342,8 +3551,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -3351,13 +3560,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -3387,7 +3596,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local now_ms = math.floor(now_us / 1000)
   local let = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -3408,7 +3617,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -3418,7 +3627,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -3450,15 +3659,15 @@ return { 'released', served == 'more' and 1 or 0 }
     [30, 'lua/shared/tickets.lua', 1],
     [62, 'lua/shared/tell.lua', 1],
     [87, 'lua/shared/line.lua', 1],
-    [123, 'lua/shared/lock/state.lua', 1],
-    [167, 'lua/shared/lock/kept.lua', 1],
-    [171, 'lua/shared/lock/save.lua', 1],
-    [200, 'lua/shared/lock/grant.lua', 1],
-    [208, 'lua/shared/lock/readers.lua', 1],
-    [261, 'lua/shared/lock/called.lua', 1],
-    [276, 'lua/shared/lock/hand-over.lua', 1],
-    [312, 'lua/shared/lock/serve-shared.lua', 1],
-    [367, 'lua/lock/release-shared.lua', 32],
+    [135, 'lua/shared/lock/state.lua', 1],
+    [179, 'lua/shared/lock/kept.lua', 1],
+    [192, 'lua/shared/lock/save.lua', 1],
+    [228, 'lua/shared/lock/grant.lua', 1],
+    [241, 'lua/shared/lock/readers.lua', 1],
+    [294, 'lua/shared/lock/called.lua', 1],
+    [309, 'lua/shared/lock/hand-over.lua', 1],
+    [345, 'lua/shared/lock/serve-shared.lua', 1],
+    [400, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3511,7 +3720,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'd687fe5b75e54800240b245df933b225d73ba24c',
+    sha1: '25289266739684dcab7e22848bbfcedc8952781c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3552,16 +3761,22 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
-
--- A text that needs not be made: numbers cost the commands that take them.
-local KEPT_TEXT = '1200000'
 
 -- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
 -- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
@@ -3581,13 +3796,6 @@ local function free_token(stored, id, passes)
   return nil
 end
 
-local function kept_ms_of(lease_ms, line)
-  if line == '0 0' and lease_ms <= LOCK_KEPT_MS then
-    return KEPT_TEXT
-  end
-  return lease_ms + AWAITED_LOCK_KEPT_MS
-end
-
 -- True when this token is held until then, and nobody need be told when it is given back.
 local function is_quickly_given_back(stored, token, now_ms)
   local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
@@ -3601,7 +3809,8 @@ local MODE_AT = '2'
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-if is_quickly_given_back(redis.call('GET', state), token, now_ms) then
+local stored = redis.call('GET', state)
+if is_quickly_given_back(stored, token, now_ms) then
   -- A full server refuses this; the long way has a write before it that needs no memory.
   local saved = redis.pcall('SETRANGE', state, MODE_AT, '-')
   if type(saved) == 'number' then
@@ -3655,7 +3864,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -3673,13 +3882,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -3696,6 +3905,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -3718,9 +3939,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -3756,15 +3977,22 @@ end
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -3774,18 +4002,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -3794,8 +4027,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -3805,8 +4038,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -3814,13 +4047,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -3830,7 +4063,7 @@ end
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -3843,7 +4076,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       return 'more'
     elseif ticket.kind == 'b' then
       local now_ms = math.floor(now_us / 1000)
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -3853,7 +4086,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -3885,18 +4118,18 @@ return { 'released', served == 'more' and 1 or 0 }
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/lock/called.lua', 1],
     [39, 'lua/shared/lock/kept.lua', 1],
-    [43, 'lua/shared/lock/quick.lua', 1],
-    [82, 'lua/lock/release.lua', 22],
+    [52, 'lua/shared/lock/quick.lua', 1],
+    [81, 'lua/lock/release.lua', 22],
     [97, 'lua/shared/next-token.lua', 1],
     [102, 'lua/shared/tickets.lua', 1],
     [134, 'lua/shared/tell.lua', 1],
     [159, 'lua/shared/line.lua', 1],
-    [195, 'lua/shared/lock/state.lua', 1],
-    [239, 'lua/shared/lock/save.lua', 1],
-    [268, 'lua/shared/lock/grant.lua', 1],
-    [276, 'lua/shared/lock/hand-over.lua', 1],
-    [312, 'lua/shared/lock/serve.lua', 1],
-    [339, 'lua/lock/release.lua', 46],
+    [207, 'lua/shared/lock/state.lua', 1],
+    [251, 'lua/shared/lock/save.lua', 1],
+    [287, 'lua/shared/lock/grant.lua', 1],
+    [300, 'lua/shared/lock/hand-over.lua', 1],
+    [336, 'lua/shared/lock/serve.lua', 1],
+    [363, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3946,7 +4179,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '4a333e5f350664dcbda5fbf8ad05dd7e2632b4b2',
+    sha1: '420747a10591d4b031b5df2ade29674aad4507a6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4015,7 +4248,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -4033,13 +4266,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -4056,6 +4289,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -4078,9 +4323,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -4112,23 +4357,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -4138,18 +4399,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -4182,10 +4448,10 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
     forget_reader(readers, reader_ids, token)
   end
-  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'
@@ -4226,8 +4492,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -4237,8 +4503,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -4246,13 +4512,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -4282,7 +4548,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local now_ms = math.floor(now_us / 1000)
   local let = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -4303,7 +4569,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -4313,7 +4579,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -4338,15 +4604,15 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/tickets.lua', 1],
     [59, 'lua/shared/tell.lua', 1],
     [84, 'lua/shared/line.lua', 1],
-    [120, 'lua/shared/lock/state.lua', 1],
-    [164, 'lua/shared/lock/kept.lua', 1],
-    [168, 'lua/shared/lock/save.lua', 1],
-    [197, 'lua/shared/lock/grant.lua', 1],
-    [205, 'lua/shared/lock/readers.lua', 1],
-    [258, 'lua/shared/lock/called.lua', 1],
-    [273, 'lua/shared/lock/hand-over.lua', 1],
-    [309, 'lua/shared/lock/serve-shared.lua', 1],
-    [364, 'lua/lock/serve.lua', 29],
+    [132, 'lua/shared/lock/state.lua', 1],
+    [176, 'lua/shared/lock/kept.lua', 1],
+    [189, 'lua/shared/lock/save.lua', 1],
+    [225, 'lua/shared/lock/grant.lua', 1],
+    [238, 'lua/shared/lock/readers.lua', 1],
+    [291, 'lua/shared/lock/called.lua', 1],
+    [306, 'lua/shared/lock/hand-over.lua', 1],
+    [342, 'lua/shared/lock/serve-shared.lua', 1],
+    [397, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

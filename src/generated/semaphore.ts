@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'e2fe106dc93d07345a18f0cdb321543dd35b30be',
+    sha1: '9044f7690984a42f2f0a7786b05388a89454c746',
     reads: false,
     bytes: false,
     source: `--[[
@@ -115,7 +115,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -133,13 +133,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -156,6 +156,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -291,7 +303,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -313,7 +325,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -389,7 +401,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       semaphore.last_ticket = 0
       return 'nobody'
@@ -464,12 +476,12 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [34, 'lua/shared/tickets.lua', 1],
     [66, 'lua/shared/tell.lua', 1],
     [91, 'lua/shared/line.lua', 1],
-    [127, 'lua/shared/semaphore/state.lua', 1],
-    [173, 'lua/shared/semaphore/save.lua', 1],
-    [213, 'lua/shared/semaphore/permit.lua', 1],
-    [231, 'lua/shared/semaphore/permits.lua', 1],
-    [308, 'lua/shared/semaphore/serve.lua', 1],
-    [385, 'lua/semaphore/abandon.lua', 33],
+    [139, 'lua/shared/semaphore/state.lua', 1],
+    [185, 'lua/shared/semaphore/save.lua', 1],
+    [225, 'lua/shared/semaphore/permit.lua', 1],
+    [243, 'lua/shared/semaphore/permits.lua', 1],
+    [320, 'lua/shared/semaphore/serve.lua', 1],
+    [397, 'lua/semaphore/abandon.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([
@@ -538,7 +550,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '3ba22680b5f142be634c77633a16082eef6b9072',
+    sha1: '909e4cf879184d93ad60458e12a7a8b64ec85ece',
     reads: false,
     bytes: false,
     source: `--[[
@@ -622,7 +634,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -640,13 +652,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -663,6 +675,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -798,7 +822,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -820,7 +844,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -896,7 +920,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       semaphore.last_ticket = 0
       return 'nobody'
@@ -1006,12 +1030,12 @@ return { 'full', recheck_ms }
     [42, 'lua/shared/tickets.lua', 1],
     [74, 'lua/shared/tell.lua', 1],
     [99, 'lua/shared/line.lua', 1],
-    [135, 'lua/shared/semaphore/state.lua', 1],
-    [181, 'lua/shared/semaphore/save.lua', 1],
-    [221, 'lua/shared/semaphore/permit.lua', 1],
-    [239, 'lua/shared/semaphore/permits.lua', 1],
-    [316, 'lua/shared/semaphore/serve.lua', 1],
-    [393, 'lua/semaphore/acquire.lua', 41],
+    [147, 'lua/shared/semaphore/state.lua', 1],
+    [193, 'lua/shared/semaphore/save.lua', 1],
+    [233, 'lua/shared/semaphore/permit.lua', 1],
+    [251, 'lua/shared/semaphore/permits.lua', 1],
+    [328, 'lua/shared/semaphore/serve.lua', 1],
+    [405, 'lua/semaphore/acquire.lua', 41],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1080,7 +1104,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '284e691b997baa76e14ec596cb8f78e626015c73',
+    sha1: '0d402d470c1108fcf83ea9f8d8f7c0489a9aead7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1137,7 +1161,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -1156,7 +1180,7 @@ local function tell_process(ticket, message, how)
 end
 
 local how = { channel = channel, sharded = sharded, counted = false }
-local waiting = redis.call('ZRANGE', queue, 0, 999)
+local waiting = redis.call('ZRANGE', queue, '0', '999')
 local existed = 0
 local keys = { state, queue, permits, ids }
 for _, key in ipairs(keys) do
@@ -1221,7 +1245,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: '8d01d90b0f4b8104b2a892a3cc52aa469cae3109',
+    sha1: 'ec75275bdfe3b4e354cc8618db007ce0e7f0cbe6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1369,7 +1393,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -1391,7 +1415,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -1529,7 +1553,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'semaphore/inspect',
-    sha1: '38cf3b7c5dbc1516652b5d075343137ee16b7fa5',
+    sha1: '296aa1612b0bcf876ae8842249f64d1a23bd6b57',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1656,7 +1680,7 @@ if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
 local now_ms = math.floor(clock_us() / 1000)
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
 local used = semaphore.used
 for _, token in ipairs(ended) do
   used = used - parse_permit(redis.call('HGET', ids, token)).weight
@@ -1671,7 +1695,7 @@ for at = 1, #live, 2 do
   named[#named + 1] = permit.holder
 end
 local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
   local ticket = parse_ticket(text)
   line[#line + 1] = ticket.id
   line[#line + 1] = ticket.units
@@ -1743,7 +1767,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: 'd7b4e0e6b37bb3cf1be5530ee39ea2c9fed082c0',
+    sha1: 'eb365ad114d4b2e14a9f1fafb5e245aa9a81504a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1816,7 +1840,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -1834,13 +1858,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -1857,6 +1881,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -1992,7 +2028,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -2014,7 +2050,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -2090,7 +2126,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       semaphore.last_ticket = 0
       return 'nobody'
@@ -2157,12 +2193,12 @@ return { 'released', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/semaphore/state.lua', 1],
-    [170, 'lua/shared/semaphore/save.lua', 1],
-    [210, 'lua/shared/semaphore/permit.lua', 1],
-    [228, 'lua/shared/semaphore/permits.lua', 1],
-    [305, 'lua/shared/semaphore/serve.lua', 1],
-    [382, 'lua/semaphore/release.lua', 30],
+    [136, 'lua/shared/semaphore/state.lua', 1],
+    [182, 'lua/shared/semaphore/save.lua', 1],
+    [222, 'lua/shared/semaphore/permit.lua', 1],
+    [240, 'lua/shared/semaphore/permits.lua', 1],
+    [317, 'lua/shared/semaphore/serve.lua', 1],
+    [394, 'lua/semaphore/release.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2214,7 +2250,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'ff5a97e61526f0a7c4d4f3fd239f6be81717df8b',
+    sha1: 'd30d188d78c5b1823a07dc004f65167523c10f67',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2287,7 +2323,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -2305,13 +2341,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -2328,6 +2364,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -2463,7 +2511,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -2485,7 +2533,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -2561,7 +2609,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       semaphore.last_ticket = 0
       return 'nobody'
@@ -2612,7 +2660,7 @@ save_semaphore(state, semaphore, now_ms)
 reap(semaphore, permits, ids, now_ms)
 local served
 if semaphore.last_ticket > 0 then
-  for _, text in ipairs(redis.call('ZRANGE', queue, 0, 999)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
     local ticket = parse_ticket(text)
     if ticket.units > limit then
       redis.call('ZREM', queue, text)
@@ -2633,12 +2681,12 @@ return { 'resized', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/semaphore/state.lua', 1],
-    [170, 'lua/shared/semaphore/save.lua', 1],
-    [210, 'lua/shared/semaphore/permit.lua', 1],
-    [228, 'lua/shared/semaphore/permits.lua', 1],
-    [305, 'lua/shared/semaphore/serve.lua', 1],
-    [382, 'lua/semaphore/resize.lua', 30],
+    [136, 'lua/shared/semaphore/state.lua', 1],
+    [182, 'lua/shared/semaphore/save.lua', 1],
+    [222, 'lua/shared/semaphore/permit.lua', 1],
+    [240, 'lua/shared/semaphore/permits.lua', 1],
+    [317, 'lua/shared/semaphore/serve.lua', 1],
+    [394, 'lua/semaphore/resize.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2686,7 +2734,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '3d734d8a9a9df3920d2d708d58bc050a4425eadc',
+    sha1: '2521f81d6c8b4def29981c7687d4c141132fba35',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2756,7 +2804,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -2774,13 +2822,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -2797,6 +2845,18 @@ local function call_first(queue, recheck_ms, how)
     redis.call('ZREM', queue, ticket.text)
   end
   return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
 end
 
 -- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
@@ -2932,7 +2992,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -2954,7 +3014,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -3030,7 +3090,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       semaphore.last_ticket = 0
       return 'nobody'
@@ -3094,12 +3154,12 @@ return { 'served', served == 'more' and 1 or 0 }
     [28, 'lua/shared/tickets.lua', 1],
     [60, 'lua/shared/tell.lua', 1],
     [85, 'lua/shared/line.lua', 1],
-    [121, 'lua/shared/semaphore/state.lua', 1],
-    [167, 'lua/shared/semaphore/save.lua', 1],
-    [207, 'lua/shared/semaphore/permit.lua', 1],
-    [225, 'lua/shared/semaphore/permits.lua', 1],
-    [302, 'lua/shared/semaphore/serve.lua', 1],
-    [379, 'lua/semaphore/serve.lua', 27],
+    [133, 'lua/shared/semaphore/state.lua', 1],
+    [179, 'lua/shared/semaphore/save.lua', 1],
+    [219, 'lua/shared/semaphore/permit.lua', 1],
+    [237, 'lua/shared/semaphore/permits.lua', 1],
+    [314, 'lua/shared/semaphore/serve.lua', 1],
+    [391, 'lua/semaphore/serve.lua', 27],
   ],
   encode(args) {
     return withoutDefaults([

@@ -2,9 +2,6 @@
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
 
--- A text that needs not be made: numbers cost the commands that take them.
-local KEPT_TEXT = '1200000'
-
 -- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
 -- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
 local function free_token(stored, id, passes)
@@ -21,13 +18,6 @@ local function free_token(stored, id, passes)
     return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
   end
   return nil
-end
-
-local function kept_ms_of(lease_ms, line)
-  if line == '0 0' and lease_ms <= LOCK_KEPT_MS then
-    return KEPT_TEXT
-  end
-  return lease_ms + AWAITED_LOCK_KEPT_MS
 end
 
 -- True when this token is held until then, and nobody need be told when it is given back.

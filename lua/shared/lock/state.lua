@@ -8,9 +8,9 @@
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but `layout`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but `layout`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then

@@ -17,7 +17,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -39,7 +39,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end

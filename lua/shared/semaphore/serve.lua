@@ -38,7 +38,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       semaphore.last_ticket = 0
       return 'nobody'
