@@ -75,10 +75,11 @@ if known then
   return { 'granted', known, ends_at_ms, now_ms }
 end
 local more = served == 'more' and is_free(lock) and 1 or 0
-local recheck_ms = math.max(1, lock.expires_at_ms - now_ms)
+-- One who was told to come has that long to come.
+local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then
-  lock.last_ticket, place = stand_in_line(queue, ticket, lock.last_ticket)
+  lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
 end
 save_lock(state, lock, now_ms)
 if waits then

@@ -87,17 +87,18 @@ local ticket = {
   units = 1,
   holder = holder,
 }
+local own = format_ticket(ticket)
 local mine = is_free(lock) and barging
 local served
 if is_free(lock) and not mine then
-  served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
+  served = serve(lock, queue, own, claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
 end
 if mine then
   lock.called = called and '0' or lock.called
   grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
-  redis.call('ZREM', queue, format_ticket(ticket))
+  redis.call('ZREM', queue, own)
   if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
     lock.last_ticket = 0
     save_lock(state, lock, now_ms)
@@ -112,7 +113,7 @@ if waits and called then
   return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
 end
 if waits then
-  local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
+  local newest, place = stand_in_line(queue, own, lock.last_ticket)
   if newest ~= lock.last_ticket or served then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)

@@ -47,4 +47,14 @@ for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
 end
 local known = semaphore.limit > 0 and semaphore.limit or limit
 local waiting = redis.call('ZCARD', queue)
-return { 'inspection', known, semaphore.resized, used, semaphore.token, now_ms, named, waiting, line }
+return {
+  'inspection',
+  known,
+  semaphore.resized,
+  used,
+  tonumber(semaphore.token),
+  now_ms,
+  named,
+  waiting,
+  line,
+}

@@ -45,5 +45,6 @@ if semaphore.last_ticket > 0 then
   local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
-save_freed_semaphore(state, semaphore, now_ms)
+-- Behind a write that needs no memory.
+save_semaphore(state, semaphore, now_ms)
 return { 'released', served == 'more' and 1 or 0 }

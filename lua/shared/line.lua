@@ -36,10 +36,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'e53419247598347de7e6ed46abe2d6793b31512d',
+    sha1: '0625828dd9160547a198a350cd587a1ed68845bd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -166,10 +166,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -198,7 +197,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -479,7 +479,7 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [32, 'lua/shared/tickets.lua', 1],
     [64, 'lua/shared/tell.lua', 1],
     [89, 'lua/shared/line.lua', 1],
-    [137, 'lua/shared/lock/state.lua', 1],
+    [136, 'lua/shared/lock/state.lua', 1],
     [181, 'lua/shared/lock/kept.lua', 1],
     [194, 'lua/shared/lock/save.lua', 1],
     [230, 'lua/shared/lock/grant.lua', 1],
@@ -548,7 +548,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '770a34e7a48acbc8b93c64842dae9f3febfc42a0',
+    sha1: 'd936e36c7f6e7599c9a0bbfb82f521f278c1a9dd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -676,10 +676,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -708,7 +707,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -918,7 +918,7 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
-    [136, 'lua/shared/lock/state.lua', 1],
+    [135, 'lua/shared/lock/state.lua', 1],
     [180, 'lua/shared/lock/kept.lua', 1],
     [193, 'lua/shared/lock/save.lua', 1],
     [229, 'lua/shared/lock/grant.lua', 1],
@@ -984,7 +984,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: '587a6884e0ad868b87eab6d09a6d9ecc4d6ce178',
+    sha1: '975919f317850cb5235141882c2a2805f0755514',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1033,7 +1033,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -1160,10 +1161,10 @@ return { 'granted', now_ms, leases }
     [14, 'lua/shared/clock.lua', 1],
     [20, 'lua/shared/next-token.lua', 1],
     [25, 'lua/shared/lock/state.lua', 1],
-    [69, 'lua/shared/lock/kept.lua', 1],
-    [82, 'lua/shared/lock/save.lua', 1],
-    [118, 'lua/shared/lock/grant.lua', 1],
-    [131, 'lua/lock/acquire-all.lua', 20],
+    [70, 'lua/shared/lock/kept.lua', 1],
+    [83, 'lua/shared/lock/save.lua', 1],
+    [119, 'lua/shared/lock/grant.lua', 1],
+    [132, 'lua/lock/acquire-all.lua', 20],
   ],
   encode(args) {
     return [
@@ -1227,7 +1228,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '7a660f41c2420b927fe1041951dd65e5c09763e0',
+    sha1: '5779ae0378b02d6885b0566eadf3737ebb2c56ab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1360,10 +1361,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -1392,7 +1392,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -1675,10 +1676,11 @@ if known then
   return { 'granted', known, ends_at_ms, now_ms }
 end
 local more = served == 'more' and is_free(lock) and 1 or 0
-local recheck_ms = math.max(1, lock.expires_at_ms - now_ms)
+-- One who was told to come has that long to come.
+local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then
-  lock.last_ticket, place = stand_in_line(queue, ticket, lock.last_ticket)
+  lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
 end
 save_lock(state, lock, now_ms)
 if waits then
@@ -1695,7 +1697,7 @@ return { 'held', recheck_ms, more }
     [36, 'lua/shared/tickets.lua', 1],
     [68, 'lua/shared/tell.lua', 1],
     [93, 'lua/shared/line.lua', 1],
-    [141, 'lua/shared/lock/state.lua', 1],
+    [140, 'lua/shared/lock/state.lua', 1],
     [185, 'lua/shared/lock/kept.lua', 1],
     [198, 'lua/shared/lock/save.lua', 1],
     [234, 'lua/shared/lock/grant.lua', 1],
@@ -1785,7 +1787,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '990404e00deb1f70b8160b64c9a69a738d48c521',
+    sha1: '5dab1242b000dbd7b3d97abe8efca770d4baf08c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1997,10 +1999,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -2029,7 +2030,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -2193,17 +2195,18 @@ local ticket = {
   units = 1,
   holder = holder,
 }
+local own = format_ticket(ticket)
 local mine = is_free(lock) and barging
 local served
 if is_free(lock) and not mine then
-  served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
+  served = serve(lock, queue, own, claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
 end
 if mine then
   lock.called = called and '0' or lock.called
   grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
-  redis.call('ZREM', queue, format_ticket(ticket))
+  redis.call('ZREM', queue, own)
   if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
     lock.last_ticket = 0
     save_lock(state, lock, now_ms)
@@ -2218,7 +2221,7 @@ if waits and called then
   return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
 end
 if waits then
-  local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
+  local newest, place = stand_in_line(queue, own, lock.last_ticket)
   if newest ~= lock.last_ticket or served then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
@@ -2249,7 +2252,7 @@ return { 'held', recheck_ms, more }
     [115, 'lua/shared/tickets.lua', 1],
     [147, 'lua/shared/tell.lua', 1],
     [172, 'lua/shared/line.lua', 1],
-    [220, 'lua/shared/lock/state.lua', 1],
+    [219, 'lua/shared/lock/state.lua', 1],
     [264, 'lua/shared/lock/save.lua', 1],
     [300, 'lua/shared/lock/grant.lua', 1],
     [313, 'lua/shared/lock/hand-over.lua', 1],
@@ -2459,7 +2462,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: '8458f193c10968ea1a37ff7356429e41cc2ddc37',
+    sha1: 'baed66c3ca4e9a53fd7cb0783f554673fede40ec',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2502,7 +2505,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -2604,9 +2608,9 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend-shared.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/lock/state.lua', 1],
-    [63, 'lua/shared/lock/kept.lua', 1],
-    [76, 'lua/shared/lock/save.lua', 1],
-    [112, 'lua/lock/extend-shared.lua', 17],
+    [64, 'lua/shared/lock/kept.lua', 1],
+    [77, 'lua/shared/lock/save.lua', 1],
+    [113, 'lua/lock/extend-shared.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2657,7 +2661,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: '52efcc7299f0647b198a9dcd2fcec8b6c030afd5',
+    sha1: '3edc4f16d33c4f384ec763c67e6245908481a38d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2698,7 +2702,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -2797,9 +2802,9 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend.lua', 1],
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/lock/state.lua', 1],
-    [61, 'lua/shared/lock/kept.lua', 1],
-    [74, 'lua/shared/lock/save.lua', 1],
-    [110, 'lua/lock/extend.lua', 15],
+    [62, 'lua/shared/lock/kept.lua', 1],
+    [75, 'lua/shared/lock/save.lua', 1],
+    [111, 'lua/lock/extend.lua', 15],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -3042,7 +3047,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: '91946f5150063755ba3fbeb1151629edcc28d17d',
+    sha1: '496c8031a16e5047285e6c999e3583299bcf850f',
     reads: true,
     bytes: false,
     source: `--[[
@@ -3117,7 +3122,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -3174,7 +3180,7 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/tickets.lua', 1],
     [51, 'lua/shared/lock/state.lua', 1],
-    [95, 'lua/lock/inspect.lua', 16],
+    [96, 'lua/lock/inspect.lua', 16],
   ],
   encode() {
     return []
@@ -3224,7 +3230,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '7fae78d24edb1c2f9f3c98b95fcfa1a080846ba6',
+    sha1: 'eb7df2b17980d1774c955d9089b8e2ce73319c09',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3351,10 +3357,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -3383,7 +3388,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -3659,7 +3665,7 @@ return { 'released', served == 'more' and 1 or 0 }
     [30, 'lua/shared/tickets.lua', 1],
     [62, 'lua/shared/tell.lua', 1],
     [87, 'lua/shared/line.lua', 1],
-    [135, 'lua/shared/lock/state.lua', 1],
+    [134, 'lua/shared/lock/state.lua', 1],
     [179, 'lua/shared/lock/kept.lua', 1],
     [192, 'lua/shared/lock/save.lua', 1],
     [228, 'lua/shared/lock/grant.lua', 1],
@@ -3720,7 +3726,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '25289266739684dcab7e22848bbfcedc8952781c',
+    sha1: '488c10fef6f7cc4e549503786220103d3f7a4e8c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3919,10 +3925,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -3951,7 +3956,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -4124,7 +4130,7 @@ return { 'released', served == 'more' and 1 or 0 }
     [102, 'lua/shared/tickets.lua', 1],
     [134, 'lua/shared/tell.lua', 1],
     [159, 'lua/shared/line.lua', 1],
-    [207, 'lua/shared/lock/state.lua', 1],
+    [206, 'lua/shared/lock/state.lua', 1],
     [251, 'lua/shared/lock/save.lua', 1],
     [287, 'lua/shared/lock/grant.lua', 1],
     [300, 'lua/shared/lock/hand-over.lua', 1],
@@ -4179,7 +4185,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '420747a10591d4b031b5df2ade29674aad4507a6',
+    sha1: '7e8bab9bfe5542ba9203cbdb07936a95d8cd0559',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4303,10 +4309,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -4335,7 +4340,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -4604,7 +4610,7 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/tickets.lua', 1],
     [59, 'lua/shared/tell.lua', 1],
     [84, 'lua/shared/line.lua', 1],
-    [132, 'lua/shared/lock/state.lua', 1],
+    [131, 'lua/shared/lock/state.lua', 1],
     [176, 'lua/shared/lock/kept.lua', 1],
     [189, 'lua/shared/lock/save.lua', 1],
     [225, 'lua/shared/lock/grant.lua', 1],

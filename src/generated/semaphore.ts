@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '9044f7690984a42f2f0a7786b05388a89454c746',
+    sha1: 'bd85dfc89ca25bef6d19ea64cbcbf2163b323486',
     reads: false,
     bytes: false,
     source: `--[[
@@ -170,10 +170,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -190,7 +189,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -199,7 +198,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -215,7 +214,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -237,7 +236,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -286,6 +285,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -338,28 +339,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
@@ -372,26 +381,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -400,13 +414,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -424,7 +442,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -432,7 +450,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
@@ -476,12 +494,12 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [34, 'lua/shared/tickets.lua', 1],
     [66, 'lua/shared/tell.lua', 1],
     [91, 'lua/shared/line.lua', 1],
-    [139, 'lua/shared/semaphore/state.lua', 1],
-    [185, 'lua/shared/semaphore/save.lua', 1],
-    [225, 'lua/shared/semaphore/permit.lua', 1],
-    [243, 'lua/shared/semaphore/permits.lua', 1],
-    [320, 'lua/shared/semaphore/serve.lua', 1],
-    [397, 'lua/semaphore/abandon.lua', 33],
+    [138, 'lua/shared/semaphore/state.lua', 1],
+    [184, 'lua/shared/semaphore/save.lua', 1],
+    [224, 'lua/shared/semaphore/permit.lua', 1],
+    [242, 'lua/shared/semaphore/permits.lua', 1],
+    [329, 'lua/shared/semaphore/serve.lua', 1],
+    [415, 'lua/semaphore/abandon.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([
@@ -550,7 +568,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '909e4cf879184d93ad60458e12a7a8b64ec85ece',
+    sha1: '6e057bae491f4c4d2fe2d320707eef55bdf145bc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -689,10 +707,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -709,7 +726,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -718,7 +735,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -734,7 +751,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -756,7 +773,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -805,6 +822,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -857,28 +876,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
@@ -891,26 +918,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -919,13 +951,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -943,7 +979,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -951,7 +987,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
@@ -986,7 +1022,8 @@ if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', queue, own)
 end
 local served = 'nobody'
-if semaphore.last_ticket > 0 then
+-- Where nothing at all is free, nobody fits.
+if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
   served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   dirty = true
 end
@@ -997,19 +1034,20 @@ if oversized then
   return { 'oversized', semaphore.limit }
 end
 if served == 'own' or (semaphore.last_ticket == 0 and fits(semaphore, weight)) then
-  local token, expires_at_ms = add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   if served == 'own' then
     redis.call('ZREM', queue, own)
     serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
   end
   save_semaphore(state, semaphore, now_ms)
-  return { 'granted', token, expires_at_ms, now_ms }
+  return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
 local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
 local place = 0
 if waits then
   local newest
-  newest, place = stand_in_line(queue, ticket, semaphore.last_ticket)
+  newest, place = stand_in_line(queue, own, semaphore.last_ticket)
   dirty = dirty or newest ~= semaphore.last_ticket
   semaphore.last_ticket = newest
 end
@@ -1030,12 +1068,12 @@ return { 'full', recheck_ms }
     [42, 'lua/shared/tickets.lua', 1],
     [74, 'lua/shared/tell.lua', 1],
     [99, 'lua/shared/line.lua', 1],
-    [147, 'lua/shared/semaphore/state.lua', 1],
-    [193, 'lua/shared/semaphore/save.lua', 1],
-    [233, 'lua/shared/semaphore/permit.lua', 1],
-    [251, 'lua/shared/semaphore/permits.lua', 1],
-    [328, 'lua/shared/semaphore/serve.lua', 1],
-    [405, 'lua/semaphore/acquire.lua', 41],
+    [146, 'lua/shared/semaphore/state.lua', 1],
+    [192, 'lua/shared/semaphore/save.lua', 1],
+    [232, 'lua/shared/semaphore/permit.lua', 1],
+    [250, 'lua/shared/semaphore/permits.lua', 1],
+    [337, 'lua/shared/semaphore/serve.lua', 1],
+    [423, 'lua/semaphore/acquire.lua', 41],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1245,7 +1283,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: 'ec75275bdfe3b4e354cc8618db007ce0e7f0cbe6',
+    sha1: '556aabd5ac06781dc7d0f595f1ca32d658823c53',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1280,7 +1318,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -1289,7 +1327,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -1305,7 +1343,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -1327,7 +1365,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -1376,6 +1414,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -1428,28 +1468,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 
 local semaphore = open_semaphore(state)
@@ -1493,7 +1541,7 @@ return { 'extended', now_ms, ends }
     [69, 'lua/shared/semaphore/save.lua', 1],
     [109, 'lua/shared/semaphore/permit.lua', 1],
     [127, 'lua/shared/semaphore/permits.lua', 1],
-    [204, 'lua/semaphore/extend.lua', 18],
+    [214, 'lua/semaphore/extend.lua', 18],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1553,7 +1601,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'semaphore/inspect',
-    sha1: '296aa1612b0bcf876ae8842249f64d1a23bd6b57',
+    sha1: 'c3e474a2530c4017a57034b3426b9686b06cf776',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1620,7 +1668,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -1629,7 +1677,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -1645,7 +1693,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -1703,7 +1751,17 @@ for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
 end
 local known = semaphore.limit > 0 and semaphore.limit or limit
 local waiting = redis.call('ZCARD', queue)
-return { 'inspection', known, semaphore.resized, used, semaphore.token, now_ms, named, waiting, line }
+return {
+  'inspection',
+  known,
+  semaphore.resized,
+  used,
+  tonumber(semaphore.token),
+  now_ms,
+  named,
+  waiting,
+  line,
+}
 `,
   },
   parts: ['state', 'queue', 'permits', 'ids'],
@@ -1767,7 +1825,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: 'eb365ad114d4b2e14a9f1fafb5e245aa9a81504a',
+    sha1: '596d8928549d6b0fe44f36578072326c2fd3144d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1895,10 +1953,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -1915,7 +1972,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -1924,7 +1981,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -1940,7 +1997,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -1962,7 +2019,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -2011,6 +2068,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -2063,28 +2122,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
@@ -2097,26 +2164,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -2125,13 +2197,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -2149,7 +2225,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -2157,7 +2233,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
@@ -2181,7 +2257,8 @@ if semaphore.last_ticket > 0 then
   local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
-save_freed_semaphore(state, semaphore, now_ms)
+-- Behind a write that needs no memory.
+save_semaphore(state, semaphore, now_ms)
 return { 'released', served == 'more' and 1 or 0 }
 `,
   },
@@ -2193,12 +2270,12 @@ return { 'released', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
-    [136, 'lua/shared/semaphore/state.lua', 1],
-    [182, 'lua/shared/semaphore/save.lua', 1],
-    [222, 'lua/shared/semaphore/permit.lua', 1],
-    [240, 'lua/shared/semaphore/permits.lua', 1],
-    [317, 'lua/shared/semaphore/serve.lua', 1],
-    [394, 'lua/semaphore/release.lua', 30],
+    [135, 'lua/shared/semaphore/state.lua', 1],
+    [181, 'lua/shared/semaphore/save.lua', 1],
+    [221, 'lua/shared/semaphore/permit.lua', 1],
+    [239, 'lua/shared/semaphore/permits.lua', 1],
+    [326, 'lua/shared/semaphore/serve.lua', 1],
+    [412, 'lua/semaphore/release.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2250,7 +2327,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'd30d188d78c5b1823a07dc004f65167523c10f67',
+    sha1: 'e6b839182d2ba6404be0a8f27536eb35c68d0c84',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2378,10 +2455,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -2398,7 +2474,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -2407,7 +2483,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -2423,7 +2499,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -2445,7 +2521,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -2494,6 +2570,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -2546,28 +2624,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
@@ -2580,26 +2666,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -2608,13 +2699,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -2632,7 +2727,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -2640,7 +2735,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
@@ -2681,12 +2776,12 @@ return { 'resized', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
-    [136, 'lua/shared/semaphore/state.lua', 1],
-    [182, 'lua/shared/semaphore/save.lua', 1],
-    [222, 'lua/shared/semaphore/permit.lua', 1],
-    [240, 'lua/shared/semaphore/permits.lua', 1],
-    [317, 'lua/shared/semaphore/serve.lua', 1],
-    [394, 'lua/semaphore/resize.lua', 30],
+    [135, 'lua/shared/semaphore/state.lua', 1],
+    [181, 'lua/shared/semaphore/save.lua', 1],
+    [221, 'lua/shared/semaphore/permit.lua', 1],
+    [239, 'lua/shared/semaphore/permits.lua', 1],
+    [326, 'lua/shared/semaphore/serve.lua', 1],
+    [412, 'lua/semaphore/resize.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2734,7 +2829,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '2521f81d6c8b4def29981c7687d4c141132fba35',
+    sha1: '9328ff8798b6ea66ad74519d08fb7bea147e6fe6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2859,10 +2954,9 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -2879,7 +2973,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -2888,7 +2982,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -2904,7 +2998,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -2926,7 +3020,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -2975,6 +3069,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -3027,28 +3123,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
@@ -3061,26 +3165,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -3089,13 +3198,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, '0', '1')
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -3113,7 +3226,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -3121,7 +3234,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
@@ -3154,12 +3267,12 @@ return { 'served', served == 'more' and 1 or 0 }
     [28, 'lua/shared/tickets.lua', 1],
     [60, 'lua/shared/tell.lua', 1],
     [85, 'lua/shared/line.lua', 1],
-    [133, 'lua/shared/semaphore/state.lua', 1],
-    [179, 'lua/shared/semaphore/save.lua', 1],
-    [219, 'lua/shared/semaphore/permit.lua', 1],
-    [237, 'lua/shared/semaphore/permits.lua', 1],
-    [314, 'lua/shared/semaphore/serve.lua', 1],
-    [391, 'lua/semaphore/serve.lua', 27],
+    [132, 'lua/shared/semaphore/state.lua', 1],
+    [178, 'lua/shared/semaphore/save.lua', 1],
+    [218, 'lua/shared/semaphore/permit.lua', 1],
+    [236, 'lua/shared/semaphore/permits.lua', 1],
+    [323, 'lua/shared/semaphore/serve.lua', 1],
+    [409, 'lua/semaphore/serve.lua', 27],
   ],
   encode(args) {
     return withoutDefaults([

@@ -151,7 +151,9 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   })
 })
 
-test('a server that forgets its scripts is not noticed by anybody (rate-limit-redis#71, #144)', async () => {
+test('a server that forgets its scripts is not noticed by anybody (rate-limit-redis#71, #144)', {
+  timeout: 60_000,
+}, async () => {
   const { redis, client } = await ownServer()
   const limiters = kinds.map(([name, options]) => redis.rateLimit(name, options))
   const ends = performance.now() + (LONG ? 30_000 : 2000)

@@ -20,7 +20,8 @@ local function read_lock(stored)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
