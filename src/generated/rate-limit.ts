@@ -952,7 +952,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '37f38f35647d73aedef1ba425050dca542783ec8',
+    sha1: 'aeed593ad44b20210b5d06247ac611a1d65a9462',
     reads: false,
     bytes: false,
     source: `--[[
@@ -996,7 +996,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])
@@ -1564,7 +1564,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '9e9e230431ec17016f4c751acbee6f0a768c8eaf',
+    sha1: 'd131f902e54583f33c6c88ead27ec42c0ff3751f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1605,7 +1605,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])
@@ -2102,7 +2102,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: 'abc548fadd0ee64fde247da125266afd4593d9e6',
+    sha1: 'fbb4661e45f4c61529287d12069a6282c9486296',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2151,7 +2151,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])
@@ -2366,7 +2366,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '579b54913f4aebab5d8860d392a9fe4d9d605ab5',
+    sha1: 'dc617119a919a539615127d4110b8a85de8841a0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2409,7 +2409,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])

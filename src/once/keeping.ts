@@ -4,13 +4,14 @@ import { extend } from '../generated/once.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 
-/** One for all keys of an instance, so that their attempts are extended together. */
+/** The same for all keys, so that their attempts are extended together. */
 export function kindOf(runtime: Runtime): LeaseKind {
-  return runtime.leaseKind('once', {
+  return {
+    name: 'once',
     async extend(leases) {
       const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },
-  })
+  }
 }

@@ -11,7 +11,8 @@ import { LeaseLostError } from './errors.ts'
 import type { Kept, LeaseKeeper, LeaseKind } from './lease-keeper.ts'
 import { toLeaseMs } from './lease-options.ts'
 import type { Grant } from './line.ts'
-import type { Trace, Unit } from './unit.ts'
+import type { Trace } from './runner.ts'
+import type { Unit } from './unit.ts'
 
 export interface LeaseTerms {
   readonly kind: LeaseKind

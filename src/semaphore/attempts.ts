@@ -14,7 +14,8 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Attempts, Standing } from '../runtime/line.ts'
 import { CLAIM_MS, learnTold } from '../runtime/told.ts'
-import type { Trace, Unit } from '../runtime/unit.ts'
+import type { Trace } from '../runtime/runner.ts'
+import type { Unit } from '../runtime/unit.ts'
 
 type AttemptArguments = AcquireArguments & AbandonArguments
 
@@ -33,6 +34,7 @@ export class Permits {
   constructor(unit: Unit) {
     this.#unit = unit
     this.kind = {
+      name: `semaphore ${unit.beginning}`,
       async extend(leases) {
         const { nowMs, permits } = await unit.run(extend, { leases })
         return { nowMs, endsAtMs: permits }
