@@ -56,7 +56,9 @@ export class KeptLease implements TaskLease, Kept {
   readonly #keeper: LeaseKeeper
   /** Made when somebody asks for it: most leases are over before. */
   #aborter: AbortController | null = null
-  #heeding: AbortSignal | null = null
+  #caller: AbortSignal | null = null
+  /** Made when somebody asks for it, of the lease's own signal and the caller's. */
+  #both: AbortSignal | null = null
   readonly #grantedAt: number
   readonly #holdUntil: number
   #leaseMs: number
@@ -101,16 +103,17 @@ export class KeptLease implements TaskLease, Kept {
   }
 
   get signal(): AbortSignal {
-    if (this.#heeding !== null) return this.#heeding
     if (this.#aborter === null) {
       this.#aborter = new AbortController()
       if (this.#state === 'lost') this.#aborter.abort(this.#lostError())
     }
-    return this.#aborter.signal
+    const { signal } = this.#aborter
+    if (this.#caller === null) return signal
+    return (this.#both ??= AbortSignal.any([signal, this.#caller]))
   }
 
   heed(signal: AbortSignal): void {
-    this.#heeding = AbortSignal.any([this.signal, signal])
+    this.#caller = signal
   }
 
   assertHeld(): void {
@@ -210,7 +213,9 @@ export class KeptLease implements TaskLease, Kept {
 /** The same lease, once more: for code that may be called by somebody who has it already. */
 export class NestedLease implements TaskLease {
   readonly #outer: KeptLease | NestedLease
-  #heeding: AbortSignal | null = null
+  #caller: AbortSignal | null = null
+  /** Made when somebody asks for it, of the lease's own signal and the caller's. */
+  #both: AbortSignal | null = null
   #released = false
 
   constructor(outer: KeptLease | NestedLease) {
@@ -235,11 +240,13 @@ export class NestedLease implements TaskLease {
   }
 
   get signal(): AbortSignal {
-    return this.#heeding ?? this.#outer.signal
+    const { signal } = this.#outer
+    if (this.#caller === null) return signal
+    return (this.#both ??= AbortSignal.any([signal, this.#caller]))
   }
 
   heed(signal: AbortSignal): void {
-    this.#heeding = AbortSignal.any([this.signal, signal])
+    this.#caller = signal
   }
 
   assertHeld(): void {
