@@ -43,7 +43,8 @@ export class Readiness {
 }
 
 function lacksRight(error: unknown): boolean {
-  return error instanceof Error && /^NOPERM/.test(error.cause instanceof Error ? error.cause.message : '')
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && cause.message.startsWith('NOPERM')
 }
 
 async function inTime(work: Promise<unknown>): Promise<boolean> {
