@@ -49,6 +49,7 @@ writeFileSync(join(folder, 'feed-soak.md'), page)
 
 const faults = runs.filter(({ kind }) => kind === 'perilune').flatMap(({ verdict }) => verdict.faults)
 console.log(faults.length === 0 ? 'no fault in Perilune' : 'FAULTS in Perilune')
+console.log('docs/proof/feed-soak.md written')
 process.exitCode = faults.length === 0 ? 0 : 1
 
 async function redisVersion(): Promise<string> {
