@@ -1,19 +1,20 @@
-// npm run profile -- [<case> …] [--seconds 3] [--out <folder>]
+// npm run profile -- [<case> …] [--list] [--seconds 3] [--out <folder>]
 // Runs the hottest row of a bench in a loop, and tells where client and server spend their time. The profile
 // opens in Chrome's DevTools, speedscope and the like.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { type Profiler, Session } from 'node:inspector/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import { startRedis } from '../../test/servers/redis.ts'
+import { explain, readArguments } from '../../tools/arguments.ts'
 import { builtLibrary } from '../harness/built.ts'
 import { printTable, type Row } from '../harness/print.ts'
 import { measureServer } from '../harness/server-time.ts'
 import { CASES, type Case, type Step } from './cases.ts'
 import { selfTimes } from './self-times.ts'
 
+const USAGE = 'npm run profile -- [<case> …] [--list] [--seconds 3] [--out <folder>]'
 const WARM_MS = 1000
 const SHOWN = 25
 
@@ -100,17 +101,25 @@ function save(folder: string, name: string, recorded: Profiler.Profile): void {
   writeFileSync(join(folder, `${name}.cpuprofile`), JSON.stringify(recorded))
 }
 
-const { values, positionals } = parseArgs({
-  options: { seconds: { type: 'string', default: '3' }, out: { type: 'string' } },
+const { values, positionals } = readArguments(USAGE, {
+  options: {
+    list: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '3' },
+    out: { type: 'string' },
+  },
   allowPositionals: true,
 })
+const seconds = Number(values.seconds)
+if (!(seconds > 0)) explain(USAGE, `--seconds must be a number above 0, not '${values.seconds}'`)
 const names = positionals.length > 0 ? positionals : Object.keys(CASES)
 const unknown = names.filter((name) => CASES[name] === undefined)
-if (unknown.length > 0) {
+if (values.list) {
+  for (const [name, { about }] of Object.entries(CASES)) console.log(`${name.padEnd(12)} ${about}`)
+} else if (unknown.length > 0) {
   console.error(`no such case: ${unknown.join(', ')}; there are: ${Object.keys(CASES).join(', ')}`)
   process.exitCode = 1
 } else {
   for (const name of names) {
-    await profile(name, CASES[name] as Case, { seconds: Number(values.seconds), out: values.out })
+    await profile(name, CASES[name] as Case, { seconds, out: values.out })
   }
 }
