@@ -26,7 +26,7 @@ test('a holder that slept past its lease cannot write over its successor', async
   const lock = redis.lock(name, { lease: '30ms', maxHold: '0s' })
   const fenced = redis.fenced<string>(name)
   const sleeper = await lock.acquire()
-  const successor = await lock.acquire({ wait: '5s' })
+  const successor = await redis.lock(name).acquire({ wait: '5s' })
 
   expect(await fenced.set('by the successor', successor.token)).toBe(true)
   expect(await fenced.set('by the sleeper', sleeper.token)).toBe(false)
