@@ -1,6 +1,7 @@
 import { ack, claimed, extend, release } from '../generated/feed.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import { endsAtOf } from '../runtime/grant.ts'
 import { knownIds, type Message, type Source, toMessage } from './message.ts'
 
 /** Messages that a claim did not hold when they were to be acked, by reason. */
@@ -16,8 +17,6 @@ export interface ExtendOptions {
 }
 
 const MAX_LEASE = { max: '30d' } as const
-// The server counts whole milliseconds, so a lease may end up to one earlier than its length says.
-const ROUNDING_MS = 1
 
 /**
  * Messages that nobody else gets until the lease ends.
@@ -40,7 +39,7 @@ export class Claim<Body> implements AsyncDisposable {
     this.messages = claim.messages
     this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
-    this.#endsAt = askedAt + claim.remainingMs - ROUNDING_MS
+    this.#endsAt = endsAtOf(askedAt, claim.remainingMs)
   }
 
   /** How long the lease was made for, counted from the claim or its last extension. */
@@ -64,7 +63,7 @@ export class Claim<Body> implements AsyncDisposable {
     const extended = await this.#whileHeld(extendClaim(this.#source, this.token, lease, options))
     this.#expiresAtMs = extended.expiresAtMs
     this.#leaseMs = extended.leaseMs
-    this.#endsAt = askedAt + extended.leaseMs - ROUNDING_MS
+    this.#endsAt = endsAtOf(askedAt, extended.leaseMs)
   }
 
   /**

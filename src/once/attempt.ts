@@ -1,6 +1,6 @@
 import type { Duration } from '../runtime/duration.ts'
+import type { Grant } from '../runtime/grant.ts'
 import { KeptLease, type Lease } from '../runtime/lease.ts'
-import type { Grant } from '../runtime/line.ts'
 import { type Completed, completeAttempt, releaseAttempt } from './ending.ts'
 import { kindOf } from './keeping.ts'
 import { encodeResult, type Source, unitOf } from './source.ts'

@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { begin } from '../generated/once.ts'
+import { toGrant } from '../runtime/grant.ts'
 import { checkName } from '../runtime/keys.ts'
-import { toGrant } from '../runtime/line.ts'
 import { Attempt } from './attempt.ts'
 import { lost } from './ending.ts'
 import { checkFingerprint } from './fingerprint.ts'

@@ -8,8 +8,8 @@
 
 import { type Duration, toMs } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
+import type { Grant } from './grant.ts'
 import type { Kept, LeaseKeeper, LeaseKind } from './lease-keeper.ts'
-import type { Grant } from './line.ts'
 import type { Trace, Unit } from './unit.ts'
 
 export interface LeaseTerms {
