@@ -1,23 +1,29 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import {
-  linesOfOperation,
-  type Measured,
-  measureFiles,
-  measureFunctions,
-  median,
-  percentile,
-} from './architecture/sizes.ts'
-import { filesIn, findCycle, importsOf, textOf } from './architecture/source-files.ts'
+import manifest from '../package.json' with { type: 'json' }
+import { camel } from '../tools/contract/spelling.ts'
+import { INTERNAL } from '../tools/docs/completeness.ts'
+import { type Measured, median, percentile } from '../tools/measure/lines.ts'
+import { linesOfOperation } from '../tools/measure/lua.ts'
+import { FOLDERS, linesOf, measureParts } from '../tools/measure/parts.ts'
+import { filesIn, findCycle, importsOf, textOf } from '../tools/measure/source-files.ts'
+import tsconfig from '../tsconfig.json' with { type: 'json' }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const FOLDERS = ['src', 'server', 'tools', 'test', 'bench', 'examples']
 const SHARED_FOLDERS = new Set(['drivers', 'generated', 'middleware', 'runtime', 'testing'])
 
 const files = FOLDERS.flatMap((folder) => filesIn(ROOT, folder, '.ts'))
 const sources = files.filter((path) => !path.endsWith('.test.ts'))
 const operations = filesIn(ROOT, 'lua', '.lua').filter((path) => !path.startsWith('lua/shared/'))
 const structures = [...new Set(operations.map((path) => path.split('/')[1] ?? ''))]
+
+/** What users can import, `index` or `feed`, and the source it leads to. */
+const publicSources: [name: string, file: string][] = Object.entries(tsconfig.compilerOptions.paths)
+  .map(([name, [file = '']]): [string, string] => [
+    name === 'perilune' ? 'index' : name.slice('perilune/'.length),
+    file.slice('./'.length),
+  ])
+  .filter(([, file]) => file.endsWith('.ts'))
 
 const imports = new Map(files.map((path) => [path, importsOf(path, textOf(ROOT, path))]))
 
@@ -60,6 +66,7 @@ const RULES = {
   runtime: 'rule 3: src/runtime imports src/driver.ts and its own folder, and never names a structure',
   structure:
     'rule 4: src/<structure> imports src/runtime, its own folder and its own part of src/generated, never another structure',
+  called: 'rule 4: what no class in src/<structure> calls is no operation of the library',
   facade: 'rule 5: src/index.ts imports every structure and contains no logic; nothing below it imports it',
   middleware:
     'rule 5: src/middleware imports once, rate-limit, src/runtime and itself; nothing in src imports it',
@@ -69,10 +76,13 @@ const RULES = {
   generated:
     'rule 8: generated files import src/driver.ts and src/runtime only, and say that they are generated',
   cycles: 'rule 10: there is no import cycle, type-only imports included',
-  names: 'rule 10: no file is called types, interfaces, utils, helpers or common',
+  nameless: 'rule 10: no file is called types, interfaces, utils, helpers or common',
+  names:
+    'rule 13: tsconfig.json has every public name with its source; package.json exports each, and its build has that name',
   dependencies: 'rule 11: the library has no dependency',
-  size: 'rule 12: functions stay under 60 lines, 95 % of them under 30, half of them under 10; files under 400',
-  operation: 'rule 12: an operation in Lua stays under 120 lines behind its head and declarations',
+  functions: 'rule 12: half of the functions are under 10 lines, 95 % under 30, none over 60',
+  files: 'rule 12: 95 % of the TypeScript files are under 200 lines, none over 400',
+  operations: 'rule 12: 90 % of the operations in Lua are under 60 lines, none over 120',
 }
 
 test('the port imports nothing', () => {
@@ -80,14 +90,44 @@ test('the port imports nothing', () => {
 })
 
 test('a driver imports the port, its own folder and the types of one client library', () => {
+  const clients = Object.keys(manifest.peerDependencies)
   const outside = edgesOf('src/drivers/').filter(
     ({ to }) => !isBuiltIn(to) && to !== 'src/driver.ts' && !to.startsWith('src/drivers/'),
   )
-  const libraries = outside.filter(({ to, typeOnly }) => typeOnly && ['ioredis', 'redis'].includes(to))
-  holds(RULES.drivers, arrows(outside.filter((edge) => !libraries.includes(edge))))
-  const mixed = libraries.filter(({ from, to }) => to !== (from.includes('node-redis') ? 'redis' : 'ioredis'))
-  holds(RULES.drivers, arrows(mixed))
+  holds(RULES.drivers, arrows(outside.filter(({ to, typeOnly }) => !typeOnly || !clients.includes(to))))
+  for (const [, driver] of publicSources.filter(([, file]) => file.startsWith('src/drivers/'))) {
+    const own = reachedFrom(driver)
+    const libraries = new Set(outside.filter(({ from }) => own.has(from)).map(({ to }) => to))
+    holds(RULES.drivers, libraries.size > 1 ? [`${driver} uses ${[...libraries].join(' and ')}`] : [])
+  }
 })
+
+/** The file, and all that it imports directly or not. */
+function reachedFrom(file: string, reached: Set<string> = new Set()): Set<string> {
+  if (reached.has(file)) return reached
+  reached.add(file)
+  for (const { file: next } of imports.get(file) ?? []) if (next !== null) reachedFrom(next, reached)
+  return reached
+}
+
+test('every structure has a public name, and every public name its build in package.json', () => {
+  const names = new Map(publicSources)
+  const nameless = structures.filter((structure) => {
+    return !INTERNAL.has(structure) && names.get(structure) !== `src/${structure}/${structure}.ts`
+  })
+  holds(`${RULES.names} (paths of tsconfig.json)`, nameless)
+  const { './contract.json': _contract, './package.json': _package, ...built } = manifest.exports
+  expect(built, `ARCHITECTURE.md: ${RULES.names}`).toEqual(
+    Object.fromEntries(publicSources.map(([name]) => [name === 'index' ? '.' : `./${name}`, buildOf(name)])),
+  )
+})
+
+function buildOf(name: string): object {
+  return {
+    import: { types: `./dist/${name}.d.mts`, default: `./dist/${name}.mjs` },
+    require: { types: `./dist/${name}.d.cts`, default: `./dist/${name}.cjs` },
+  }
+}
 
 test('the runtime knows the port, and no structure', () => {
   const edges = edgesOf('src/runtime/').filter(
@@ -117,10 +157,34 @@ test('every folder of the library is a structure or one of those that all struct
   )
 })
 
+test('every operation is called by its structure', () => {
+  for (const structure of structures) {
+    const own = sources.filter((path) => path.startsWith(`src/${structure}/`))
+    const called = new Set(
+      own.flatMap((path) => namesImported(textOf(ROOT, path), `../generated/${structure}.ts`)),
+    )
+    const missing = operations.filter((path) => {
+      const [, of, file = ''] = path.split('/')
+      return of === structure && !called.has(camel(file.replace('.lua', '')))
+    })
+    holds(RULES.called, missing)
+  }
+})
+
+function namesImported(text: string, from: string): string[] {
+  const statements = text.matchAll(/^import \{([^}]*)\} from '([^']+)'/gm)
+  return [...statements].flatMap(([, names = '', file]) =>
+    file === from ? names.split(',').map((name) => name.trim().split(' as ')[0] ?? '') : [],
+  )
+}
+
 test('the facade imports every structure and decides nothing', () => {
   const text = textOf(ROOT, 'src/index.ts')
-  const missing = structures.filter((structure) => !text.includes(`'./${structure}/${structure}.ts'`))
-  holds(RULES.facade, missing)
+  const wanted = structures.flatMap((name) => [`./${name}/${name}.ts`, `./generated/${name}.ts`])
+  holds(
+    RULES.facade,
+    wanted.filter((file) => !text.includes(`'${file}'`)),
+  )
   holds(RULES.facade, text.match(/\b(?:if|for|while|switch|catch)\b *\(|\?\?|\s\?\s/g) ?? [])
   holds(RULES.facade, arrows(edgesOf('src/').filter(({ to }) => to === 'src/index.ts')))
 })
@@ -169,13 +233,13 @@ test('no import leads back to where it began', () => {
 test('no file has a name that says nothing', () => {
   const nameless = /\/(?:types|interfaces|utils|helpers|common)(?:\/|\.[a-z.]+$)/
   holds(
-    RULES.names,
+    RULES.nameless,
     files.filter((path) => nameless.test(path)),
   )
 })
 
 test('the library needs nothing but Node and the client it is given', () => {
-  const { dependencies }: { dependencies?: object } = JSON.parse(textOf(ROOT, 'package.json'))
+  const { dependencies }: { name: string; dependencies?: object } = manifest
   holds(RULES.dependencies, Object.keys(dependencies ?? {}))
   const packages = edgesOf('src/').filter(
     ({ from, to }) => !isBuiltIn(to) && !to.startsWith('src/') && !from.startsWith('src/drivers/'),
@@ -183,28 +247,33 @@ test('the library needs nothing but Node and the client it is given', () => {
   holds(RULES.dependencies, arrows(packages))
 })
 
-test('functions and files are short', () => {
-  const folders = FOLDERS.filter((folder) => filesIn(ROOT, folder, '.ts').length > 0)
-  const functions = measureFunctions(ROOT, folders).filter(isWritten)
-  const lines = functions.map((each) => each.lines)
+const parts = measureParts(ROOT)
+
+test('half of the functions are under 10 lines, 95 % under 30, none over 60', () => {
+  const functions = parts.filter(({ name }) => !name.startsWith('lua')).flatMap((part) => part.functions)
+  const lines = functions.map(linesOf)
   expect(lines.length, 'functions that were measured').toBeGreaterThan(500)
-  holds(RULES.size, tooLong(functions, 60))
-  holds(RULES.size, tooLong(measureFiles(ROOT, folders).filter(isWritten), 400))
-  expect(percentile(lines, 95), RULES.size).toBeLessThan(30)
-  expect(median(lines), RULES.size).toBeLessThan(10)
+  holds(RULES.functions, tooLong(functions, 60))
+  expect(percentile(lines, 95), RULES.functions).toBeLessThan(30)
+  expect(median(lines), RULES.functions).toBeLessThan(10)
 })
 
-test('an operation in Lua fits on two screens', () => {
-  const measured = operations.map((place) => ({ place, lines: linesOfOperation(textOf(ROOT, place)) }))
-  holds(RULES.operation, tooLong(measured, 120))
+test('95 % of the TypeScript files are under 200 lines, none over 400', () => {
+  for (const { name, files: measured } of parts.filter((part) => !part.name.startsWith('lua'))) {
+    holds(RULES.files, tooLong(measured, 400))
+    if (name === 'tests') continue
+    expect(percentile(measured.map(linesOf), 95), `${RULES.files}: ${name}`).toBeLessThan(200)
+  }
+})
+
+test('90 % of the operations in Lua are under 60 lines behind their declarations, none over 120', () => {
+  const measured = operations.map((file) => ({ file, line: 1, lines: linesOfOperation(textOf(ROOT, file)) }))
+  holds(RULES.operations, tooLong(measured, 120))
+  expect(percentile(measured.map(linesOf), 90), RULES.operations).toBeLessThan(60)
 })
 
 function tooLong(measured: readonly Measured[], limit: number): string[] {
   return measured
     .filter(({ lines }) => lines > limit)
-    .map(({ place, lines }) => `${place} has ${lines} lines, over ${limit}`)
-}
-
-function isWritten({ place }: Measured): boolean {
-  return !place.startsWith('src/generated/') && !place.includes('.test.ts')
+    .map(({ file, line, lines }) => `${file}:${line} has ${lines} lines, over ${limit}`)
 }
