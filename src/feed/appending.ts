@@ -58,7 +58,7 @@ export interface Defaults {
   readonly origin: string
 }
 
-export const MAX_BODY_BYTES: number = 4 * 1024 * 1024
+const MAX_BODY_BYTES = 4 * 1024 * 1024
 const LIMITS: BatchLimits = { items: 1000, bytes: MAX_BODY_BYTES, underWay: 2, waiting: 100_000 }
 const MAX_KEY_BYTES = 512
 const SLOW_BATCHES = 16
