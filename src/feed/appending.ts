@@ -3,7 +3,7 @@
 
 import { type AppendAlikeArguments, type AppendAnswer, append, appendAlike } from '../generated/feed.ts'
 import { checkOptions, checkText } from '../runtime/arguments.ts'
-import type { Batcher, BatchLimits } from '../runtime/batcher.ts'
+import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -59,7 +59,13 @@ export interface Defaults {
 }
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024
-const LIMITS: BatchLimits = { items: 1000, bytes: MAX_BODY_BYTES, underWay: 2, waiting: 100_000 }
+const BATCHES: BatchTerms = {
+  name: append.script.name,
+  items: 1000,
+  bytes: MAX_BODY_BYTES,
+  underWay: 2,
+  waiting: 100_000,
+}
 const MAX_KEY_BYTES = 512
 const SLOW_BATCHES = 16
 
@@ -91,7 +97,7 @@ export class Appender<Body> {
   readonly #terms: AppendTerms
   readonly #batch: string
   readonly #keepsAll: boolean
-  readonly #send: (messages: Outgoing[]) => Promise<Appended[]>
+  readonly #send: Send<Outgoing, Appended>
   /** Batches for which the quick way is not tried: it would be declined, and cost a call more. */
   #slowly = 1
 
@@ -100,7 +106,7 @@ export class Appender<Body> {
     this.#terms = terms
     this.#batch = `${source.unit.channel} ${source.codec.name} ${Object.values(terms).join(' ')}`
     this.#keepsAll = terms.keepCount + terms.keepMs + terms.keepBytes === 0
-    this.#send = (messages) => this.#sendBatch(messages)
+    this.#send = (messages, by) => this.#sendBatch(messages, by)
   }
 
   append(message: Outgoing): Promise<Appended> {
@@ -119,15 +125,15 @@ export class Appender<Body> {
   }
 
   #batcher(): Batcher<Outgoing, Appended> {
-    return this.#source.unit.runtime.batcher(this.#batch, LIMITS, this.#send)
+    return this.#source.unit.runtime.batcher(this.#batch, BATCHES, this.#send)
   }
 
-  #sendBatch(messages: Outgoing[]): Promise<Appended[]> {
+  #sendBatch(messages: Outgoing[], by: number): Promise<Appended[]> {
     if (this.#slowly > 0 || !this.#keepsAll || !areAlike(messages) || mayDecline(messages)) {
       this.#slowly -= 1
-      return this.#source.unit.inSlot((run) => this.#appendAny(run, messages))
+      return this.#source.unit.inSlot((run) => this.#appendAny(run, messages), by)
     }
-    return this.#source.unit.inSlot((run) => this.#appendAlike(run, messages))
+    return this.#source.unit.inSlot((run) => this.#appendAlike(run, messages), by)
   }
 
   /** The quick way. A feed that declines it has something else to do first; soon it may not. */
@@ -195,7 +201,7 @@ function inGroups(messages: readonly Outgoing[]): Outgoing[][] {
   let [group, bytes]: [Outgoing[], number] = [[], 0]
   for (const message of messages) {
     bytes += message.bytes
-    if (group.length > 0 && (group.length === LIMITS.items || bytes > LIMITS.bytes)) {
+    if (group.length > 0 && (group.length === BATCHES.items || bytes > BATCHES.bytes)) {
       groups.push(group)
       ;[group, bytes] = [[], message.bytes]
     }

@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface AckArguments {
@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: 'fe8e499f6be7de06f453ac5c5550fc67f11f0dd7',
+    sha1: 'b7b006c97596aa608559231d7a78808aec573878',
     reads: false,
     bytes: false,
     source: `--[[
@@ -105,7 +105,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -681,11 +681,11 @@ return { 'advanced', format_marker(feed.epoch, position) }
     [93, 'lua/feed/advance.lua', 19],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.name,
       args.to,
       args.rewind ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -735,7 +735,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: '48b99cbde32f88849682d1ae463f852b3f029579',
+    sha1: '63afaada38356d33a6e3098a4eed3177f65c2c6d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -810,7 +810,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -1141,7 +1141,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '60bca04c54c3bca179d16c124693fd04943ad578',
+    sha1: '5e5183885742db06bb6e844493a2072977ecab18',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1229,7 +1229,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -1544,7 +1544,7 @@ end
 -- Entries whose time in the index has come.
 local function indexed_and_expired(log, expiry, now_ms, budget)
   local expired = {}
-  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', 0, budget)
+  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', '0', budget)
   for _, place in ipairs(places) do
     local entry = entry_at(log, place)
     if entry then
@@ -1558,7 +1558,7 @@ end
 
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, log, expiry)
-  local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
+  local soonest = redis.call('ZRANGE', expiry, '0', '0', 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
   local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
   if next_entry then
@@ -1646,7 +1646,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
   end
   local shown = 0
   feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', 0, budget)
+  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', '0', budget)
   for _, id in ipairs(ids) do
     local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
     if has_expired(entry, math.floor(now_us / 1000)) then
@@ -1657,7 +1657,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
     end
     redis.call('ZREM', delayed, id)
   end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
+  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   return shown
 end
 -- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Forgotten ones are dropped by
@@ -1675,7 +1675,7 @@ end
 
 local function forget_old_keys(once, now_ms)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', once, 4, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', once, '4', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local forget_at_ms = string.match(sample[at + 1], ' (%d+)$')
     if tonumber(forget_at_ms) <= now_ms then
@@ -1720,7 +1720,7 @@ local function apply_retention(
   if upto == '0' then
     return
   end
-  local guard = tonumber(redis.call('ZRANGE', guards, 0, 0, 'WITHSCORES')[2] or math.huge)
+  local guard = tonumber(redis.call('ZRANGE', guards, '0', '0', 'WITHSCORES')[2] or math.huge)
   local chunk = next_chunk(wanted, redis.call('XLEN', log), feed.bytes)
   local surplus_entries = {}
   for _, entry in ipairs(entries_between(log, '-', upto, chunk)) do
@@ -1974,7 +1974,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '8c7e8006ff85674c67cf418b50a24cfc932a3f64',
+    sha1: '4a9b6eb9107bd72c6549f3a77e8a0b2de44caa8e',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2056,7 +2056,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -2413,7 +2413,7 @@ end
 -- Entries whose time in the index has come.
 local function indexed_and_expired(log, expiry, now_ms, budget)
   local expired = {}
-  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', 0, budget)
+  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', '0', budget)
   for _, place in ipairs(places) do
     local entry = entry_at(log, place)
     if entry then
@@ -2427,7 +2427,7 @@ end
 
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, log, expiry)
-  local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
+  local soonest = redis.call('ZRANGE', expiry, '0', '0', 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
   local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
   if next_entry then
@@ -2497,7 +2497,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
   end
   local shown = 0
   feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', 0, budget)
+  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', '0', budget)
   for _, id in ipairs(ids) do
     local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
     if has_expired(entry, math.floor(now_us / 1000)) then
@@ -2508,7 +2508,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
     end
     redis.call('ZREM', delayed, id)
   end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
+  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   return shown
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
@@ -2557,7 +2557,7 @@ end
 -- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', 0, 100)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
     local places = places_held(claimed, token)
     if freed > 0 and freed + #places > budget then
       break
@@ -2674,7 +2674,7 @@ local function prolong_entries(feed, expiry, entries, until_ms)
 end
 -- The time of the next end of a claim or of a delay, as milliseconds from now; 0 when there is none.
 local function recheck_after(feed, leases, now_ms)
-  local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')[2] or 0)
+  local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
   local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
   local next_ms = lapse_at_ms
   if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
@@ -2822,7 +2822,7 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [742, 'lua/feed/claim.lua', 59],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.caller,
       args.call,
@@ -2833,7 +2833,7 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
       args.deadMs,
       args.deadChannel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -3309,10 +3309,10 @@ return { 'cleared', existed }
     [46, 'lua/feed/clear.lua', 35],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -4232,7 +4232,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: 'b332d1ec7e59a68aec99450e8863709b22be3956',
+    sha1: 'c9db327649e65dc363d949532a25e758c8730c62',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4513,10 +4513,10 @@ local function tell_end(answer, raw)
 end
 
 local ends = {}
-tell_end(ends, redis.call('XRANGE', log, '-', '+', 'COUNT', 1)[1])
-tell_end(ends, redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1])
+tell_end(ends, redis.call('XRANGE', log, '-', '+', 'COUNT', '1')[1])
+tell_end(ends, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1])
 local readers = {}
-local furthest = redis.call('ZRANGE', subscribers, 0, 99, 'WITHSCORES')
+local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
 for at = 1, #furthest, 2 do
   readers[#readers + 1] = furthest[at]
   readers[#readers + 1] = tonumber(furthest[at + 1])
@@ -5121,14 +5121,14 @@ return {
     [425, 'lua/feed/read.lua', 38],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.after,
       args.limit,
       args.exceptOrigin,
       args.includeClaimed ? 1 : 0,
       args.includeDelayed ? 1 : 0,
-    ]
+    ], [0, 0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -5181,7 +5181,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '629147e9031a0db601ec0c57eb861f6fd17feba5',
+    sha1: '1ec1486c0095938f172fa1af6ce9a59934952d7e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5242,7 +5242,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -5356,7 +5356,7 @@ end
 -- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', 0, 100)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
     local places = places_held(claimed, token)
     if freed > 0 and freed + #places > budget then
       break
@@ -5540,7 +5540,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '118114595b20bd25160bceae1ccffaf1fd536bd2',
+    sha1: 'b6fd821637b7b29b2e9694cdeb85e7f26f9e0a1a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5606,7 +5606,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -5915,7 +5915,7 @@ if count > 0 then
   if #parked_ids > 0 then
     redis.call('ZREM', delayed, unpack(parked_ids))
     redis.call('HDEL', parked, unpack(parked_ids))
-    feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
+    feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   end
   remove_entries(feed, log, claimed, returned, expiry, work, parked, going)
   remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
@@ -5983,7 +5983,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '64dd99e7b489789e4abc9c9f6aa00f330b4a8496',
+    sha1: '2ccca8f5e6fe241fc12eb041f694145890556d49',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6309,7 +6309,7 @@ end
 -- Entries whose time in the index has come.
 local function indexed_and_expired(log, expiry, now_ms, budget)
   local expired = {}
-  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', 0, budget)
+  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', '0', budget)
   for _, place in ipairs(places) do
     local entry = entry_at(log, place)
     if entry then
@@ -6323,7 +6323,7 @@ end
 
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, log, expiry)
-  local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
+  local soonest = redis.call('ZRANGE', expiry, '0', '0', 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
   local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
   if next_entry then
@@ -6393,7 +6393,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
   end
   local shown = 0
   feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', 0, budget)
+  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', '0', budget)
   for _, id in ipairs(ids) do
     local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
     if has_expired(entry, math.floor(now_us / 1000)) then
@@ -6404,7 +6404,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
     end
     redis.call('ZREM', delayed, id)
   end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
+  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   return shown
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
@@ -6444,7 +6444,7 @@ end
 -- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', 0, 100)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
     local places = places_held(claimed, token)
     if freed > 0 and freed + #places > budget then
       break
@@ -6543,10 +6543,10 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [515, 'lua/feed/settle.lua', 35],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -6841,12 +6841,12 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
     [209, 'lua/feed/subscribe.lua', 33],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.name,
       args.from,
       args.protected ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)

@@ -990,7 +990,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '2f7de7567bee88cd3fa1ff9f707e9a1b7035518d',
+    sha1: 'b93d08f89dc8b97a8dd331d6f2804edfd0202f52',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1034,7 +1034,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])
@@ -1624,7 +1624,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '65b9fca6cc7e916be7d80a4db2e34f50a08e624c',
+    sha1: 'a49ba366eae64f1f641a8b20360556bc16ce2ad2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1665,7 +1665,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])
@@ -2184,7 +2184,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: 'ff29307cb07768943c4bfd6cf2a5548d799dac76',
+    sha1: '40c2d2e39a3fd9fbc8163e7d1fdfeaa2c3ca31df',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2232,7 +2232,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])
@@ -2477,7 +2477,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '0c0a6d080335bea79f67bdf9043fafc06a26bce0',
+    sha1: '867948f8b7210f565eebcb66e373d6d37c37385f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2520,7 +2520,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])

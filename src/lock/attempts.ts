@@ -13,7 +13,8 @@ import {
 } from '../generated/lock.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
-import type { Trace, Unit } from '../runtime/unit.ts'
+import type { Trace } from '../runtime/runner.ts'
+import type { Unit } from '../runtime/unit.ts'
 import type { Attempts, Standing } from '../runtime/waiter.ts'
 
 /** How one handle of a lock asks for it. */

@@ -70,14 +70,33 @@ async function settle<Result>(
   throw new WaitTimeoutError(`the key '${terms.key}' of once '${source.name}' is still being worked on`)
 }
 
+/** Its signal is made when the task asks for it: most are over before. */
+class Context implements TaskContext {
+  readonly token: number
+  readonly #attempt: Attempt<unknown>
+  readonly #caller: AbortSignal | undefined
+  #signal: AbortSignal | null = null
+
+  constructor(attempt: Attempt<unknown>, caller: AbortSignal | undefined) {
+    this.token = attempt.token
+    this.#attempt = attempt
+    this.#caller = caller
+  }
+
+  get signal(): AbortSignal {
+    const { signal } = this.#attempt
+    this.#signal ??= this.#caller === undefined ? signal : AbortSignal.any([signal, this.#caller])
+    return this.#signal
+  }
+}
+
 async function perform<Result>(
   source: Source<Result>,
   attempt: Attempt<Result>,
   task: Task<Result>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
-  const signals = signal === undefined ? [attempt.signal] : [attempt.signal, signal]
-  const context = { signal: AbortSignal.any(signals), token: attempt.token }
+  const context = new Context(attempt, signal)
   const [result, encoded] = await attempt.orRelease(async () => {
     const value = await task(context)
     return [value, encodeResult(source, value)] as const

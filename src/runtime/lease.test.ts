@@ -2,7 +2,8 @@ import { LeaseLostError } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
 import { KeptLease, NestedLease, runUnder } from './lease.ts'
 import { type ExtendedLease, LeaseKeeper, type LeaseKind } from './lease-keeper.ts'
-import type { Trace, Unit } from './unit.ts'
+import type { Trace } from './runner.ts'
+import type { Unit } from './unit.ts'
 
 interface Setup {
   lease(terms?: { leaseMs?: number; leftMs?: number; maxHoldMs?: number; slotName?: string }): KeptLease

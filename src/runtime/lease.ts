@@ -10,7 +10,8 @@ import { type Duration, toMs } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
 import type { Grant } from './grant.ts'
 import type { Kept, LeaseKeeper, LeaseKind } from './lease-keeper.ts'
-import type { Trace, Unit } from './unit.ts'
+import type { Trace } from './runner.ts'
+import type { Unit } from './unit.ts'
 
 export interface LeaseTerms {
   readonly kind: LeaseKind

@@ -1,8 +1,7 @@
 // What all structures of one `perilune(driver)` share.
 
 import type { Driver, Script } from '../driver.ts'
-import type { BatchLimits } from './batcher.ts'
-import { Batcher } from './batcher.ts'
+import { Batcher, type BatchTerms, type Send } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
 import { inTime } from './in-time.ts'
 import { unitPrefix } from './keys.ts'
@@ -36,14 +35,10 @@ export class Runtime {
   }
 
   /** The batcher under way for `key`, so that short-lived handles of one unit share it. */
-  batcher<Item, Result>(
-    key: string,
-    limits: BatchLimits,
-    send: (items: Item[]) => Promise<Result[]>,
-  ): Batcher<Item, Result> {
+  batcher<Item, Result>(key: string, terms: BatchTerms, send: Send<Item, Result>): Batcher<Item, Result> {
     const known = this.#batchers.get(key)
     if (known !== undefined) return known as Batcher<Item, Result>
-    const batcher = new Batcher<Item, Result>(send, limits, () => this.#batchers.delete(key))
+    const batcher = new Batcher<Item, Result>(send, terms, this.runner, () => this.#batchers.delete(key))
     this.#batchers.set(key, batcher)
     return batcher
   }

@@ -13,7 +13,8 @@ import {
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import { CLAIM_MS, learnTold } from '../runtime/told.ts'
-import type { Trace, Unit } from '../runtime/unit.ts'
+import type { Trace } from '../runtime/runner.ts'
+import type { Unit } from '../runtime/unit.ts'
 import type { Attempts, Standing } from '../runtime/waiter.ts'
 
 type AttemptArguments = AcquireArguments & AbandonArguments

@@ -80,7 +80,8 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
 
     const codes = taken.map((each) => (each.status === 'rejected' ? each.reason.code : 'none'))
     expect(codes.slice(0, 600)).toEqual(Array.from({ length: 600 }, () => 'ambiguous'))
-    expect(codes.slice(600)).toEqual(Array.from({ length: 400 }, () => 'unreachable'))
+    // Never sent, unless they were asked for so much later that there was time for another call.
+    expect(['unreachable', 'ambiguous']).toEqual(expect.arrayContaining([...new Set(codes.slice(600))]))
   })
 
   test('by default a call that gets no answer rejects', async () => {
@@ -150,7 +151,9 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   })
 })
 
-test('a server that forgets its scripts is not noticed by anybody (rate-limit-redis#71, #144)', async () => {
+test('a server that forgets its scripts is not noticed by anybody (rate-limit-redis#71, #144)', {
+  timeout: 60_000,
+}, async () => {
   const { redis, client } = await ownServer()
   const limiters = kinds.map(([name, options]) => redis.rateLimit(name, options))
   const ends = performance.now() + (LONG ? 30_000 : 2000)

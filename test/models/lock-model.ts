@@ -161,8 +161,7 @@ export class LockModel {
 
   #refuse(one: Attempt, waits: boolean, more: boolean): unknown[] {
     const ends = this.#isHeld && this.#holder ? [this.#holder] : this.#live
-    const free = one.kind === 's' ? 1 : CLAIM_MS
-    const recheckMs = this.#isFree ? free : Math.max(...ends.map(({ endsMs }) => endsMs)) - this.#nowMs
+    const recheckMs = this.#isFree ? CLAIM_MS : Math.max(...ends.map(({ endsMs }) => endsMs)) - this.#nowMs
     if (!waits) return ['held', recheckMs, more]
     if (!this.#line.some(({ id }) => id === one.id)) this.#line.push(one)
     const place = this.#line.findIndex(({ id }) => id === one.id)
