@@ -23,7 +23,9 @@ export function checkLinks(root: string): string[] {
 function unlinked(root: string, pages: readonly string[]): string[] {
   const linked = new Set(
     pages.flatMap((page) =>
-      linksOf(textOf(root, page)).map(({ target }) => normalize(join(dirname(page), target.split('#')[0] ?? ''))),
+      linksOf(textOf(root, page)).map(({ target }) =>
+        normalize(join(dirname(page), target.split('#')[0] ?? '')),
+      ),
     ),
   )
   return pages.filter((page) => !FRONT.has(page) && !linked.has(page) && !linked.has(dirname(page)))

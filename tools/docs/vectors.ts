@@ -35,9 +35,9 @@ export function checkVectors(root: string): string[] {
 }
 
 function unansweredOf(name: string, { answers }: OperationContract, file: VectorFile): string[] {
-  const told = stepsOf(name, file).map(({ answer }) => (Array.isArray(answer) ? answer[0] : answer))
+  const told = new Set(stepsOf(name, file).flatMap(({ answer }) => (Array.isArray(answer) ? answer[0] : [])))
   return Object.keys(answers)
-    .filter((word) => !told.includes(word))
+    .filter((word) => !told.has(word))
     .map((word) => `no vector in which ${name} answers ${word}`)
 }
 
