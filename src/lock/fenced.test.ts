@@ -23,7 +23,7 @@ test('a smaller token is refused and changes nothing; the same token may write a
 
 test('a holder that slept past its lease cannot write over its successor', async () => {
   const { redis, name } = instance()
-  const lock = redis.lock(name, { lease: '30ms', maxHold: '0s' })
+  const lock = redis.lock(name, { lease: '300ms', maxHold: '0s' })
   const fenced = redis.fenced<string>(name)
   const sleeper = await lock.acquire()
   const successor = await redis.lock(name).acquire({ wait: '5s' })

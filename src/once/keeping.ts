@@ -6,15 +6,16 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { lost } from './ending.ts'
 import { type Source, unitOf } from './source.ts'
 
-/** One for all keys of an instance, so that their attempts are extended together. */
+/** The same for all keys, so that their attempts are extended together. */
 export function kindOf(runtime: Runtime): LeaseKind {
-  return runtime.leaseKind('once', {
+  return {
+    name: 'once',
     async extend(leases) {
       const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },
-  })
+  }
 }
 
 export interface Extended {

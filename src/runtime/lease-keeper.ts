@@ -5,6 +5,8 @@ import { endsAtOf } from './grant.ts'
 
 /** How the leases of one structure are extended. */
 export interface LeaseKind {
+  /** Leases in one slot whose kinds have the same name are extended in one call. */
+  readonly name: string
   /** When each of the leases ends now by the server's clock; 0: it is lost. All of them share a slot. */
   extend(leases: readonly ExtendedLease[]): Promise<{ nowMs: number; endsAtMs: readonly number[] }>
 }
@@ -83,16 +85,15 @@ export class LeaseKeeper {
   /** What may go in one call: one structure, one slot. */
   #dueGroups(): Kept[][] {
     const now = performance.now()
-    const groups = new Map<LeaseKind, Map<string, Kept[]>>()
+    const groups = new Map<string, Kept[]>()
     for (const lease of this.#leases) {
       if (lease.mayExtendAt > now) continue
-      const slots = groups.get(lease.kind) ?? new Map<string, Kept[]>()
-      groups.set(lease.kind, slots)
-      const group = slots.get(lease.slotName) ?? []
-      slots.set(lease.slotName, group)
+      const name = `${lease.kind.name} ${lease.slotName}`
+      const group = groups.get(name) ?? []
+      groups.set(name, group)
       group.push(lease)
     }
-    return [...groups.values()].flatMap((slots) => [...slots.values()].flatMap(inChunks))
+    return [...groups.values()].flatMap(inChunks)
   }
 
   #extendGroup(group: Kept[]): void {

@@ -5,7 +5,7 @@ import { Batcher, type BatchTerms, type Send } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
 import { inTime } from './in-time.ts'
 import { unitPrefix } from './keys.ts'
-import { LeaseKeeper, type LeaseKind } from './lease-keeper.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
 import { Mailbox } from './mailbox.ts'
 import { Runner } from './runner.ts'
 import { Server } from './server.ts'
@@ -19,7 +19,6 @@ export class Runtime {
   readonly mailbox: Mailbox
   readonly keeper: LeaseKeeper = new LeaseKeeper()
   readonly callIds: CallIds = new CallIds()
-  readonly #leaseKinds = new Map<string, LeaseKind>()
   readonly #batchers = new Map<string, unknown>()
 
   constructor(driver: Driver, namespace: string, deadlineMs: number) {
@@ -41,13 +40,6 @@ export class Runtime {
     const batcher = new Batcher<Item, Result>(send, terms, this.runner, () => this.#batchers.delete(key))
     this.#batchers.set(key, batcher)
     return batcher
-  }
-
-  /** The one kind of that name: the first that was given. */
-  leaseKind(name: string, kind: LeaseKind): LeaseKind {
-    const known = this.#leaseKinds.get(name)
-    if (known === undefined) this.#leaseKinds.set(name, kind)
-    return known ?? kind
   }
 
   /** Loads scripts on every master. Throws DriverError when one cannot be reached. */

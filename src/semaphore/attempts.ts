@@ -34,6 +34,7 @@ export class Permits {
   constructor(unit: Unit) {
     this.#unit = unit
     this.kind = {
+      name: `semaphore ${unit.beginning}`,
       async extend(leases) {
         const { nowMs, permits } = await unit.run(extend, { leases })
         return { nowMs, endsAtMs: permits }
