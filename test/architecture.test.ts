@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import contract from '../lua/contract.json' with { type: 'json' }
 import manifest from '../package.json' with { type: 'json' }
 import { camel } from '../tools/contract/spelling.ts'
 import { INTERNAL } from '../tools/docs/completeness.ts'
@@ -158,6 +159,14 @@ test('every operation is called by its structure', () => {
       return of === structure && !called.has(camel(file.replace('.lua', '')))
     })
     holds(RULES.called, missing)
+  }
+})
+
+test('a structure asks for the oldest server that its scripts can run on', () => {
+  for (const [structure, { since }] of Object.entries(contract.structures)) {
+    const own = sources.filter((path) => path.startsWith(`src/${structure}/`))
+    const asked = own.flatMap((path) => [...textOf(ROOT, path).matchAll(/\bsince\b\W+'([\d.]+)'/gi)])
+    expect(new Set(asked.map(([, version]) => version)), structure).toEqual(new Set([since]))
   }
 })
 
