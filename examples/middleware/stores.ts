@@ -14,5 +14,5 @@ export const orders: Once<StoredResponse> = redis.once<StoredResponse>('orders',
 export const limiter: RateLimit = redis.rateLimit('orders', {
   limit: 10,
   window: '1m',
-  onOutage: 'failOpen',
+  onOutage: 'fail-open',
 })

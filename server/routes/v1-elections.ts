@@ -61,7 +61,7 @@ function stand(app: App, parts: Parts): void {
   app.post('/elections/:name/terms', options, async (request, reply) => {
     const { name } = request.params
     const leases = parts.perilune.lock(nameOf(request, name), withHolder(request, request.body))
-    const granted = await lendTo(reply, parts, { leases, wait: request.query.wait, code: 'held' })
+    const granted = await lendTo(reply, parts, { leases, wait: request.query.wait })
     if (granted === null) return reply.code(204).send()
     const { token, leaseMs, expiresAtMs } = granted
     return reply

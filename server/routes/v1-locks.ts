@@ -74,7 +74,7 @@ function lendLocks(app: App, parts: Parts, open: Open): void {
     const { name } = request.params
     const { shared, ...terms } = request.body
     const leases = accessTo(open(request, name, withHolder(request, terms)), shared)
-    const granted = await lendTo(reply, parts, { leases, wait: request.query.wait, code: 'held' })
+    const granted = await lendTo(reply, parts, { leases, wait: request.query.wait })
     if (granted === null) return reply.code(204).send()
     const { token, leaseMs, expiresAtMs } = granted
     const place = `/v1/locks/${encodeURIComponent(name)}/leases/${token}${shared === true ? '?shared=true' : ''}`

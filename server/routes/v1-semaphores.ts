@@ -71,7 +71,7 @@ function lendPermits(app: App, parts: Parts, open: Open): void {
       lend: (waiting: Waiting) => semaphore.lend({ weight, ...waiting }),
       release: (token: number) => semaphore.release(token),
     }
-    const granted = await lendTo(reply, parts, { leases, wait: request.query.wait, code: 'full' })
+    const granted = await lendTo(reply, parts, { leases, wait: request.query.wait })
     if (granted === null) return reply.code(204).send()
     const { token, leaseMs, expiresAtMs } = granted
     return reply

@@ -1,9 +1,10 @@
 import { clear, get, remove } from '../generated/feed.ts'
-import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
 import { type Codec, json } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
+import type { Extended } from '../runtime/lease-by-token.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import {
@@ -19,17 +20,23 @@ import {
 import {
   ackClaim,
   type Claim,
-  type Extended,
   type ExtendOptions,
   extendClaim,
   findClaim,
   type Refused,
   releaseClaim,
 } from './claim.ts'
-import { type ClaimOptions, claimMessages, type DeadLetterOptions, toDeadLetterOptions } from './claiming.ts'
+import {
+  CLAIM_OPTIONS,
+  type ClaimOptions,
+  claimMessages,
+  type DeadLetterOptions,
+  TAKE_OPTIONS,
+  toDeadLetterOptions,
+} from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import { knownIds, type Message, type Source, toMessages } from './message.ts'
-import { type Page, type ReadOptions, readPage } from './reading.ts'
+import { type Page, READ_OPTIONS, type ReadOptions, readPage } from './reading.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
 import { type TailedMessage, type TailOptions, tail } from './tail.ts'
 
@@ -79,6 +86,7 @@ const OPTIONS = [
   'codec',
 ] as const
 const APPEND_OPTIONS = ['expireAfter', 'delay', 'idempotencyKey'] as const
+const REMOVE_OPTIONS = ['evenClaimed'] as const
 const NO_OPTIONS: AppendOptions = {}
 const SINCE = '6.2.0'
 
@@ -134,13 +142,16 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return this.#appender.appendMany(outgoing)
   }
 
-  /** Reads the messages after a marker, oldest first; an empty page when nothing comes within `wait`. */
+  /**
+   * Reads the messages after a marker, oldest first; an empty page when nothing comes within `wait`. Throws the
+   * signal's reason.
+   */
   async read(options: ReadOptions = {}): Promise<Page<Body>> {
     checkOptions('options', options, READ_OPTIONS)
     return readPage(this.#source, options, this.#defaults.origin)
   }
 
-  /** Yields every message after `after` and then those that come, until the signal aborts. */
+  /** Yields every message after `after` and then those that come. Throws the signal's reason. */
   tail(options: TailOptions = {}): AsyncGenerator<TailedMessage<Body>> {
     return tail((page) => this.read(page), options)
   }
@@ -160,7 +171,9 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   }
 
   /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
-  async remove(ids: readonly string[], { evenClaimed = false }: RemoveOptions = {}): Promise<Removed> {
+  async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
+    checkOptions('options', options, REMOVE_OPTIONS)
+    const { evenClaimed = false } = options
     const known = knownIds('ids', ids)
     if (known.length === 0) return { count: 0, held: [] }
     const answer = await this.#source.unit.runOnce(remove, ({ caller, call }) => ({
@@ -172,9 +185,9 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return { count: answer.count, held: answer.held.map(String) }
   }
 
-  /** Claims the oldest free messages. Resolves to null when there are none within `wait`. */
+  /** Claims the oldest free messages; null when there are none within `wait`. Throws the signal's reason. */
   async claim(options: ClaimOptions = {}): Promise<Claim<Body> | null> {
-    checkOptions('options', options, ['limit', 'lease', 'grace', 'wait', 'signal'])
+    checkOptions('options', options, CLAIM_OPTIONS)
     return claimMessages(this.#source, options, this.#dead)
   }
 
@@ -203,6 +216,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * die in between, they are free again after half a minute; none is lost.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<Message<Body>[]> {
+    checkOptions('options', options, TAKE_OPTIONS)
     const claim = await this.claim(options)
     if (claim === null) return []
     await claim.ack()
@@ -212,8 +226,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   /** A reader whose marker is stored with the feed. It is made by its first use. */
   subscriber(name: string, options: SubscriberOptions = {}): Subscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
-    const checked = checkText('name', name, 512)
-    return new Subscriber(this.#source, checked, (page) => this.read(page), options)
+    return new Subscriber(this.#source, checkName('name', name), (page) => this.read(page), options)
   }
 
   /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slot. */
@@ -247,15 +260,16 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return inspectFeed(this.#source)
   }
 
-  /** Deletes the feed with its subscribers and dead letters. Resolves to false when there was nothing. */
+  /**
+   * Deletes the feed with its subscribers and dead letters: claims are lost, and those who wait go on. Resolves to
+   * false when there was nothing.
+   */
   async clear(): Promise<boolean> {
     const { unit } = this.#source
     const answer = await unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
     return answer.existed
   }
 }
-
-const READ_OPTIONS = ['after', 'limit', 'echo', 'includeClaimed', 'includeDelayed', 'wait', 'signal'] as const
 
 function asNew<Body>(
   feed: string,
@@ -276,10 +290,6 @@ function toTerms<Body>({ keep = {}, rememberFor = '1h' }: FeedOptions<Body>): Ap
     keepBytes: bytes === undefined ? 0 : checkInteger('keep.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
     rememberMs: toMs('rememberFor', rememberFor, { max: '30d' }),
   }
-}
-
-function checkToken(token: unknown): number {
-  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }
 
 function checkOrigin(origin: unknown): string {

@@ -12,8 +12,8 @@ import {
   serve,
 } from '../generated/lock.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
-import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
 import type { Trace } from '../runtime/runner.ts'
+import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Attempts, Standing } from '../runtime/waiter.ts'
 

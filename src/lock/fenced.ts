@@ -1,5 +1,5 @@
 import { fencedGet, fencedSet } from '../generated/lock.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { checkOptions, checkToken } from '../runtime/arguments.ts'
 import { type Codec, json } from '../runtime/codec.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -32,7 +32,7 @@ export class Fenced<Value> {
   async set(value: Value, token: number): Promise<boolean> {
     const args = {
       codec: this.#codec.name,
-      token: checkInteger('token', token, 0, Number.MAX_SAFE_INTEGER),
+      token: checkToken(token),
       value: this.#codec.encode(value),
     }
     return (await this.#unit.run(fencedSet, args)).status === 'stored'

@@ -4,7 +4,7 @@ import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import type { Attempt } from './attempt.ts'
 import { type BeginTerms, type Begun, beginAttempt, toBeginTerms } from './beginning.ts'
-import { encodeResult, type Source, unitOf } from './source.ts'
+import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
 
 export interface RunOptions extends Waiting {
   /** Of the request: the same key with another one is refused. Default: none. At most 512 bytes. */
@@ -67,7 +67,7 @@ async function settle<Result>(
     },
   )
   if (settled !== null) return settled
-  throw new WaitTimeoutError(`the key '${terms.key}' of once '${source.name}' is still being worked on`)
+  throw new WaitTimeoutError(resourceOf(source, terms.key), options.wait)
 }
 
 /** Its signal is made when the task asks for it: most are over before. */

@@ -6,10 +6,11 @@
 // Our clock is monotonic and counts from before the lease was asked for, so it never says "held" when the
 // server does not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time.
 
-import { type Duration, toMs } from './duration.ts'
+import type { Duration } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
 import type { Grant } from './grant.ts'
 import type { Kept, LeaseKeeper, LeaseKind } from './lease-keeper.ts'
+import { toLeaseMs } from './lease-options.ts'
 import type { Trace } from './runner.ts'
 import type { Unit } from './unit.ts'
 
@@ -43,15 +44,21 @@ export interface Lease extends AsyncDisposable {
   release(): Promise<void>
 }
 
-const MAX_LEASE = { max: '30d' } as const
+/** A lease as a task has it: its signal aborts also when that of the caller does. */
+export interface TaskLease extends Lease {
+  heed(signal: AbortSignal): void
+}
 
 /** A lease that the keeper extends until it is released. */
-export class KeptLease implements Lease, Kept {
+export class KeptLease implements TaskLease, Kept {
   readonly token: number
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
   /** Made when somebody asks for it: most leases are over before. */
   #aborter: AbortController | null = null
+  #caller: AbortSignal | null = null
+  /** Made when somebody asks for it, of the lease's own signal and the caller's. */
+  #both: AbortSignal | null = null
   readonly #grantedAt: number
   readonly #holdUntil: number
   #leaseMs: number
@@ -100,7 +107,13 @@ export class KeptLease implements Lease, Kept {
       this.#aborter = new AbortController()
       if (this.#state === 'lost') this.#aborter.abort(this.#lostError())
     }
-    return this.#aborter.signal
+    const { signal } = this.#aborter
+    if (this.#caller === null) return signal
+    return (this.#both ??= AbortSignal.any([signal, this.#caller]))
+  }
+
+  heed(signal: AbortSignal): void {
+    this.#caller = signal
   }
 
   assertHeld(): void {
@@ -110,7 +123,7 @@ export class KeptLease implements Lease, Kept {
   }
 
   async extend(lease?: Duration): Promise<void> {
-    const leaseMs = lease === undefined ? this.#leaseMs : toMs('lease', lease, MAX_LEASE)
+    const leaseMs = lease === undefined ? this.#leaseMs : toLeaseMs(lease)
     this.assertHeld()
     await this.#keeper.extendNow(this, leaseMs)
     if (this.#state === 'lost') throw this.#lostError()
@@ -198,8 +211,11 @@ export class KeptLease implements Lease, Kept {
 }
 
 /** The same lease, once more: for code that may be called by somebody who has it already. */
-export class NestedLease implements Lease {
+export class NestedLease implements TaskLease {
   readonly #outer: KeptLease | NestedLease
+  #caller: AbortSignal | null = null
+  /** Made when somebody asks for it, of the lease's own signal and the caller's. */
+  #both: AbortSignal | null = null
   #released = false
 
   constructor(outer: KeptLease | NestedLease) {
@@ -224,7 +240,13 @@ export class NestedLease implements Lease {
   }
 
   get signal(): AbortSignal {
-    return this.#outer.signal
+    const { signal } = this.#outer
+    if (this.#caller === null) return signal
+    return (this.#both ??= AbortSignal.any([signal, this.#caller]))
+  }
+
+  heed(signal: AbortSignal): void {
+    this.#caller = signal
   }
 
   assertHeld(): void {
@@ -248,13 +270,15 @@ export class NestedLease implements Lease {
 }
 
 /**
- * Runs a task under a lease and gives it back; resolves to what the task gave. Throws LeaseLostError when the
- * lease ended before the task did: it was done, but perhaps not alone.
+ * Runs a task under a lease and gives it back; resolves to what the task gave. `signal` is told to the task by
+ * the lease. Throws LeaseLostError when the lease ended before the task did: it was done, but perhaps not alone.
  */
-export async function runUnder<Value>(
-  lease: Lease,
-  task: (lease: Lease) => Promise<Value> | Value,
+export async function runUnder<Own extends TaskLease, Value>(
+  lease: Own,
+  task: (lease: Own) => Promise<Value> | Value,
+  signal?: AbortSignal,
 ): Promise<Value> {
+  if (signal !== undefined) lease.heed(signal)
   let value: Value
   try {
     value = await task(lease)

@@ -12,8 +12,8 @@ import {
 } from '../generated/semaphore.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
-import { CLAIM_MS, learnTold } from '../runtime/told.ts'
 import type { Trace } from '../runtime/runner.ts'
+import { CLAIM_MS, learnTold } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Attempts, Standing } from '../runtime/waiter.ts'
 
@@ -88,7 +88,7 @@ export class WeightedAttempts implements Attempts {
     if (answer.status !== 'oversized') return answer
     throw new InvalidArgumentError(
       'weight',
-      `must be at most ${answer.limit}, the limit of semaphore ${this.#unit.place.name}`,
+      `must be at most ${answer.limit}, the limit of semaphore '${this.#unit.place.name}'`,
     )
   }
 
