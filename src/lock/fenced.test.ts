@@ -41,3 +41,12 @@ test('a token that is none is refused by name', async () => {
     argument: 'token',
   })
 })
+
+test('a value that JSON cannot hold is refused by name', async () => {
+  const { redis, name } = instance()
+
+  await expect(redis.fenced(name).set(() => 1, 1)).rejects.toMatchObject({
+    code: 'invalid-argument',
+    argument: 'value',
+  })
+})
