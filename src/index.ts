@@ -134,12 +134,13 @@ function allScripts(): Script[] {
 
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
 export type { Driver } from './driver.ts'
-export type { Appended, AppendOptions, NewMessage } from './feed/appending.ts'
+export type { Appended } from './feed/appending.ts'
 export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'
 export type { ClaimOptions } from './feed/claiming.ts'
 export { Feed, type FeedOptions, type Keep, type Removed, type RemoveOptions } from './feed/feed.ts'
 export type { FeedInspection } from './feed/inspection.ts'
 export type { Message } from './feed/message.ts'
+export type { AppendOptions, NewMessage } from './feed/outgoing.ts'
 export type {
   NewPartitionedMessage,
   PartitionedAppended,

@@ -25,11 +25,9 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 -- @include shared/feed/meta
 -- @include shared/feed/save
 -- @include shared/feed/entry
--- @include shared/feed/work
 -- @include shared/feed/remove
 -- @include shared/feed/leases
 -- @include shared/feed/places
--- @include shared/feed/keep-alive
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then

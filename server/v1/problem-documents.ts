@@ -3,7 +3,7 @@
 import { InvalidArgumentError, LeaseLostError, PeriluneError } from 'perilune'
 import { Problem } from '../problems.ts'
 
-export interface ProblemDocument {
+interface ProblemDocument {
   readonly type: string
   readonly title: string
   readonly status: number

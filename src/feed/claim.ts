@@ -2,6 +2,7 @@ import { ack, claimed, extend, release } from '../generated/feed.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import { endsAtOf } from '../runtime/grant.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { knownIds, type Message, type Source, toMessage } from './message.ts'
@@ -17,9 +18,6 @@ export interface ExtendOptions {
   /** How long messages live beyond the claim at least; default: not beyond it. */
   grace?: Duration
 }
-
-// The server counts whole milliseconds, so a lease may end up to one earlier than its length says.
-const ROUNDING_MS = 1
 
 /**
  * Messages that nobody else gets until the lease ends.
@@ -42,7 +40,7 @@ export class Claim<Body> implements AsyncDisposable {
     this.messages = claim.messages
     this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
-    this.#endsAt = askedAt + claim.remainingMs - ROUNDING_MS
+    this.#endsAt = endsAtOf(askedAt, claim.remainingMs)
   }
 
   /** How long the lease was made for, counted from the claim or its last extension. */
@@ -71,7 +69,7 @@ export class Claim<Body> implements AsyncDisposable {
     const extended = await this.#whileHeld(extendClaim(this.#source, this.token, lease, options))
     this.#expiresAtMs = extended.expiresAtMs
     this.#leaseMs = extended.leaseMs
-    this.#endsAt = askedAt + extended.leaseMs - ROUNDING_MS
+    this.#endsAt = endsAtOf(askedAt, extended.leaseMs)
   }
 
   /**

@@ -1,5 +1,5 @@
-import { clear, get, remove } from '../generated/feed.ts'
-import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
+import { clear, get } from '../generated/feed.ts'
+import { checkOptions, checkToken } from '../runtime/arguments.ts'
 import { type Codec, json } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -7,16 +7,7 @@ import { checkName } from '../runtime/keys.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
-import {
-  type Appended,
-  Appender,
-  type AppendOptions,
-  type AppendTerms,
-  checkNewMessage,
-  type Defaults,
-  type NewMessage,
-  toOutgoing,
-} from './appending.ts'
+import { type Appended, Appender, type Keep, toAppendTerms } from './appending.ts'
 import {
   ackClaim,
   type Claim,
@@ -36,17 +27,18 @@ import {
 } from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import { knownIds, type Message, type Source, toMessages } from './message.ts'
+import {
+  type AppendOptions,
+  checkNewMessage,
+  type Defaults,
+  type NewMessage,
+  toNewMessage,
+  toOutgoing,
+} from './outgoing.ts'
 import { type Page, READ_OPTIONS, type ReadOptions, readPage } from './reading.ts'
+import { type Removed, type RemoveOptions, removeMessages } from './removing.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
 import { type TailedMessage, type TailOptions, tail } from './tail.ts'
-
-/** What the feed keeps; a number is a count of messages. Whatever is beyond goes, oldest first. */
-export interface Keep {
-  count?: number
-  age?: Duration
-  /** Of all bodies together. */
-  bytes?: number
-}
 
 export interface FeedOptions<Body> {
   /** What to keep when appending; default: everything. */
@@ -65,17 +57,6 @@ export interface FeedOptions<Body> {
   codec?: Codec<Body>
 }
 
-export interface RemoveOptions {
-  /** True removes messages under a live claim too; default false. */
-  evenClaimed?: boolean
-}
-
-export interface Removed {
-  readonly count: number
-  /** Messages that stayed because a live claim holds them. */
-  readonly held: readonly string[]
-}
-
 const OPTIONS = [
   'keep',
   'expireAfter',
@@ -86,7 +67,6 @@ const OPTIONS = [
   'codec',
 ] as const
 const APPEND_OPTIONS = ['expireAfter', 'delay', 'idempotencyKey'] as const
-const REMOVE_OPTIONS = ['evenClaimed'] as const
 const NO_OPTIONS: AppendOptions = {}
 const SINCE = '6.2.0'
 
@@ -110,7 +90,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
       unit: unit ?? new Unit(runtime, { structure: 'feed', name: this.name, since: SINCE }),
       codec: options.codec ?? json<Body>(),
     }
-    this.#appender = new Appender(this.#source, toTerms(options))
+    this.#appender = new Appender(this.#source, toAppendTerms(options))
     this.#defaults = {
       expireMs: options.expireAfter === undefined ? 0 : toMs('expireAfter', options.expireAfter),
       origin: checkOrigin(options.origin ?? ''),
@@ -172,17 +152,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
   /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
   async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
-    checkOptions('options', options, REMOVE_OPTIONS)
-    const { evenClaimed = false } = options
-    const known = knownIds('ids', ids)
-    if (known.length === 0) return { count: 0, held: [] }
-    const answer = await this.#source.unit.runOnce(remove, ({ caller, call }) => ({
-      caller,
-      call,
-      evenClaimed,
-      ids: known,
-    }))
-    return { count: answer.count, held: answer.held.map(String) }
+    return removeMessages(this.#source, ids, options)
   }
 
   /** Claims the oldest free messages; null when there are none within `wait`. Throws the signal's reason. */
@@ -245,7 +215,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     for (;;) {
       const { messages, more } = await this.deadLetters.read({ limit: 100 })
       if (messages.length === 0) return moved
-      await to.appendMany(messages.map((message) => asNew(this.name, message)))
+      await to.appendMany(messages.map((message) => toNewMessage(this.name, message)))
       await this.deadLetters.remove(
         messages.map(({ id }) => id),
         { evenClaimed: true },
@@ -271,30 +241,12 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   }
 }
 
-function asNew<Body>(
-  feed: string,
-  { id, body, ageMs, createdAtMs, expiresAtMs }: Message<Body>,
-): NewMessage<Body> {
-  const idempotencyKey = `dead ${id} of ${feed}`.slice(0, 512)
-  if (expiresAtMs === null) return { body, idempotencyKey }
-  const leftMs = Math.max(1, expiresAtMs - createdAtMs - ageMs)
-  return { body, idempotencyKey, expireAfter: `${leftMs}ms` }
-}
-
-function toTerms<Body>({ keep = {}, rememberFor = '1h' }: FeedOptions<Body>): AppendTerms {
-  const { count, age, bytes } = typeof keep === 'number' ? { count: keep } : keep
-  checkOptions('keep', typeof keep === 'number' ? {} : keep, ['count', 'age', 'bytes'])
-  return {
-    keepCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
-    keepMs: age === undefined ? 0 : toMs('keep.age', age),
-    keepBytes: bytes === undefined ? 0 : checkInteger('keep.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
-    rememberMs: toMs('rememberFor', rememberFor, { max: '30d' }),
-  }
-}
-
 function checkOrigin(origin: unknown): string {
   if (typeof origin !== 'string' || !/^[A-Za-z0-9_.-]{0,64}$/.test(origin)) {
     throw new InvalidArgumentError('origin', 'must be at most 64 of A-Z a-z 0-9 _ . -')
   }
   return origin
 }
+
+export type { Keep } from './appending.ts'
+export type { Removed, RemoveOptions } from './removing.ts'

@@ -1,7 +1,7 @@
 // Following all partitions: pages one after the other, and waiting at the end.
 
-import type { PartitionedMessage } from './partition-message.ts'
 import { checkOptions } from '../runtime/arguments.ts'
+import type { PartitionedMessage } from './partition-message.ts'
 import { type PartitionedPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
 
 export interface PartitionedTailOptions extends Omit<PartitionedReadOptions, 'wait'> {}

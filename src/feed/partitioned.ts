@@ -3,7 +3,7 @@ import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { findClaim } from './claim.ts'
 import { CLAIM_OPTIONS, type ClaimOptions, TAKE_OPTIONS } from './claiming.ts'
-import type { FeedOptions, Removed, RemoveOptions } from './feed.ts'
+import type { FeedOptions } from './feed.ts'
 import {
   APPEND_OPTIONS,
   type NewPartitionedMessage,
@@ -28,6 +28,7 @@ import {
   type TailedPartitionedMessage,
   tailPartitions,
 } from './partition-tail.ts'
+import type { Removed, RemoveOptions } from './removing.ts'
 import type { SubscriberOptions } from './subscriber.ts'
 
 export interface PartitionedFeedOptions<Body> extends FeedOptions<Body> {

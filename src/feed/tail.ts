@@ -1,7 +1,7 @@
 // Following a feed: pages one after the other, and waiting at the end.
 
-import type { Message } from './message.ts'
 import { checkOptions } from '../runtime/arguments.ts'
+import type { Message } from './message.ts'
 import { type Page, READ_OPTIONS, type ReadOptions } from './reading.ts'
 
 export interface TailOptions extends Omit<ReadOptions, 'wait'> {}

@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: 'f591342b87a1c32ace5b9a6d0bc65a2b6e4bfbe7',
+    sha1: 'b7b006c97596aa608559231d7a78808aec573878',
     reads: false,
     bytes: false,
     source: `--[[
@@ -427,42 +427,6 @@ local function look_up(parked, ids, ids_at)
   end
   return found
 end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -537,8 +501,7 @@ return { 'acked', #done, refused }
     [320, 'lua/shared/feed/remove.lua', 1],
     [346, 'lua/shared/feed/leases.lua', 1],
     [362, 'lua/shared/feed/places.lua', 1],
-    [387, 'lua/shared/feed/keep-alive.lua', 1],
-    [423, 'lua/feed/ack.lua', 34],
+    [387, 'lua/feed/ack.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -3387,7 +3350,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '9318045f238552eac80201f13caeb2be3b23b2f6',
+    sha1: '033a278e27464781d017852bb3610781a8629a41',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3413,11 +3376,6 @@ local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
-local function exact(number)
-  return string.format('%.0f', number)
-end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -3671,15 +3629,14 @@ return { 'extended', expires_at_ms }
   parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/extend.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/feed/meta.lua', 1],
-    [85, 'lua/shared/feed/save.lua', 1],
-    [124, 'lua/shared/feed/work.lua', 1],
-    [174, 'lua/shared/feed/leases.lua', 1],
-    [190, 'lua/shared/feed/prolong.lua', 1],
-    [210, 'lua/shared/feed/keep-alive.lua', 1],
-    [246, 'lua/feed/extend.lua', 32],
+    [24, 'lua/shared/clock.lua', 1],
+    [30, 'lua/shared/feed/meta.lua', 1],
+    [80, 'lua/shared/feed/save.lua', 1],
+    [119, 'lua/shared/feed/work.lua', 1],
+    [169, 'lua/shared/feed/leases.lua', 1],
+    [185, 'lua/shared/feed/prolong.lua', 1],
+    [205, 'lua/shared/feed/keep-alive.lua', 1],
+    [241, 'lua/feed/extend.lua', 31],
   ],
   encode(args) {
     return [
@@ -5583,7 +5540,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '85a986ebbab52860e6d428bdb5186d6a903f81ff',
+    sha1: 'b6fd821637b7b29b2e9694cdeb85e7f26f9e0a1a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5854,56 +5811,6 @@ local function tell_messages(entries)
   end
   return answer
 end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
-end
-
-local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
-end
-
--- Adds to each entry what \`work\` knows of it.
-local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
-end
-
--- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
-end
 -- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
 -- either \`bytes\` or \`body\`.
 local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
@@ -5971,42 +5878,6 @@ local function look_up(parked, ids, ids_at)
   end
   return found
 end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -6062,12 +5933,10 @@ return { 'removed', count, held }
     [79, 'lua/shared/feed/meta.lua', 1],
     [129, 'lua/shared/feed/save.lua', 1],
     [168, 'lua/shared/feed/entry.lua', 1],
-    [269, 'lua/shared/feed/work.lua', 1],
-    [319, 'lua/shared/feed/remove.lua', 1],
-    [345, 'lua/shared/feed/leases.lua', 1],
-    [361, 'lua/shared/feed/places.lua', 1],
-    [386, 'lua/shared/feed/keep-alive.lua', 1],
-    [422, 'lua/feed/remove.lua', 33],
+    [269, 'lua/shared/feed/remove.lua', 1],
+    [295, 'lua/shared/feed/leases.lua', 1],
+    [311, 'lua/shared/feed/places.lua', 1],
+    [336, 'lua/feed/remove.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -6114,7 +5983,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: 'bef19545674504f0f1c2d8d98751c00edd758957',
+    sha1: '2ccca8f5e6fe241fc12eb041f694145890556d49',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6357,56 +6226,6 @@ local function add_entry(log, place, ttl_ms, extra, body)
   else
     redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
   end
-end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
-end
-
-local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
-end
-
--- Adds to each entry what \`work\` knows of it.
-local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
-end
-
--- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
 end
 -- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
 -- either \`bytes\` or \`body\`.
@@ -6712,17 +6531,16 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [94, 'lua/shared/feed/save.lua', 1],
     [133, 'lua/shared/feed/entry.lua', 1],
     [234, 'lua/shared/feed/add-entry.lua', 1],
-    [242, 'lua/shared/feed/work.lua', 1],
-    [292, 'lua/shared/feed/remove.lua', 1],
-    [318, 'lua/shared/feed/expiry.lua', 1],
-    [410, 'lua/shared/feed/show-due.lua', 1],
-    [411, 'lua/shared/feed/parked.lua', 1],
-    [430, 'lua/shared/feed/show-due.lua', 3],
-    [472, 'lua/shared/feed/leases.lua', 1],
-    [488, 'lua/shared/feed/lapse.lua', 1],
-    [522, 'lua/shared/feed/keep-alive.lua', 1],
-    [558, 'lua/shared/feed/due.lua', 1],
-    [565, 'lua/feed/settle.lua', 36],
+    [242, 'lua/shared/feed/remove.lua', 1],
+    [268, 'lua/shared/feed/expiry.lua', 1],
+    [360, 'lua/shared/feed/show-due.lua', 1],
+    [361, 'lua/shared/feed/parked.lua', 1],
+    [380, 'lua/shared/feed/show-due.lua', 3],
+    [422, 'lua/shared/feed/leases.lua', 1],
+    [438, 'lua/shared/feed/lapse.lua', 1],
+    [472, 'lua/shared/feed/keep-alive.lua', 1],
+    [508, 'lua/shared/feed/due.lua', 1],
+    [515, 'lua/feed/settle.lua', 35],
   ],
   encode(args) {
     return withoutDefaults([

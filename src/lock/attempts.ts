@@ -12,10 +12,10 @@ import {
   serve,
 } from '../generated/lock.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
-import type { Attempts, Standing } from '../runtime/line.ts'
-import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
 import type { Trace } from '../runtime/runner.ts'
+import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
+import type { Attempts, Standing } from '../runtime/waiter.ts'
 
 /** How one handle of a lock asks for it. */
 export interface AcquireTerms {

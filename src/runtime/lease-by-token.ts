@@ -3,7 +3,7 @@
 import { checkToken } from './arguments.ts'
 import type { Duration } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
-import type { LeaseTerms } from './lease.ts'
+import type { LeaseTerms } from './kept-lease.ts'
 import { toLeaseMs } from './lease-options.ts'
 
 /** What became of an extension. */

@@ -1,6 +1,8 @@
 // Extends the leases of this process: one timer for all of them, and one script call for all that share a
 // slot. A lease is extended when a third of it has passed, so two more attempts fit before it ends.
 
+import { endsAtOf } from './grant.ts'
+
 /** How the leases of one structure are extended. */
 export interface LeaseKind {
   /** Leases in one slot whose kinds have the same name are extended in one call. */
@@ -120,7 +122,7 @@ async function extendAll(
   const { nowMs, endsAtMs } = await kind.extend(asked)
   for (const [at, lease] of leases.entries()) {
     const expiresAtMs = endsAtMs[at] ?? 0
-    lease.noteExtended(expiresAtMs, askedAt + (expiresAtMs - nowMs) - 1)
+    lease.noteExtended(expiresAtMs, endsAtOf(askedAt, expiresAtMs - nowMs))
   }
 }
 

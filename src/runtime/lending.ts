@@ -1,8 +1,10 @@
 // Leases for somebody else: this process stands in line and hands a token on. It neither extends the lease nor
 // watches it, and keeps nothing of it.
 
+import type { Grant } from './grant.ts'
 import type { LeaseKind } from './lease-keeper.ts'
-import { type Attempts, type Grant, type LineTerms, standInLine } from './line.ts'
+import { type LineTerms, standInLine } from './line.ts'
+import type { Attempts } from './waiter.ts'
 
 /** Why nothing was lent: one of a kind is held, or all of a limit is out. */
 export type NotLent = 'held' | 'full'

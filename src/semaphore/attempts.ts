@@ -12,10 +12,10 @@ import {
 } from '../generated/semaphore.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
-import type { Attempts, Standing } from '../runtime/line.ts'
-import { CLAIM_MS, learnTold } from '../runtime/told.ts'
 import type { Trace } from '../runtime/runner.ts'
+import { CLAIM_MS, learnTold } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
+import type { Attempts, Standing } from '../runtime/waiter.ts'
 
 type AttemptArguments = AcquireArguments & AbandonArguments
 

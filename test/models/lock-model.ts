@@ -16,7 +16,7 @@ interface Lease {
   endsMs: number
 }
 
-export const CLAIM_MS = 1000
+const CLAIM_MS = 1000
 const CHANCE_MS = 2000
 const TRY_AGAIN_MS = 2
 

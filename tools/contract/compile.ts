@@ -6,6 +6,7 @@ import { checkAnswers } from './check-answers.ts'
 import { checkCalls } from './check-calls.ts'
 import { checkDeclarations } from './check-declarations.ts'
 import { checkGlobals } from './check-globals.ts'
+import { checkIncludes } from './check-includes.ts'
 import { checkKeys } from './check-keys.ts'
 import { checkStructures } from './check-structures.ts'
 import { later, OLDEST_SERVER } from './commands.ts'
@@ -47,6 +48,7 @@ function readScripts(tree: Tree, problems: Problem[]): Script[] {
     const script = readScript(source, built, problems)
     if (!script) return []
     for (const check of CHECKS) check(script, refuseInto(problems, built))
+    checkIncludes(script, problems)
     return [script]
   })
 }

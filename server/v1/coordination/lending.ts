@@ -39,11 +39,30 @@ export async function askWaiting<Value>(
   return reply.raw.destroyed ? null : ask({})
 }
 
+/** What a request asks for. */
+interface Wish {
+  readonly leases: Pick<Leases, 'lend' | 'release'>
+  readonly wait: Duration | undefined
+}
+
+/** Answers with the lease and its place: the path with its token behind, and a query. */
+export async function sendLent(
+  reply: FastifyReply,
+  parts: Parts,
+  wish: Wish,
+  { path, query = '' }: { path: string; query?: string },
+): Promise<FastifyReply> {
+  const granted = await lendTo(reply, parts, wish)
+  if (granted === null) return reply.code(204).send()
+  const { token, leaseMs, expiresAtMs } = granted
+  return reply.code(201).header('Location', `${path}/${token}${query}`).send({ token, leaseMs, expiresAtMs })
+}
+
 /** The lease, or null when nobody is there to use it. Throws Denial when it is not free in time. */
 export async function lendTo(
   reply: FastifyReply,
   { waits }: Parts,
-  { leases, wait }: { leases: Pick<Leases, 'lend' | 'release'>; wait: Duration | undefined },
+  { leases, wait }: Wish,
 ): Promise<Granted | null> {
   const lent = await askWaiting(reply, { waits, wait }, (options) => leases.lend(options))
   if (lent === null) return null

@@ -1,7 +1,9 @@
 import { LeaseLostError } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
-import { KeptLease, NestedLease, runUnder } from './lease.ts'
+import { KeptLease } from './kept-lease.ts'
 import { type ExtendedLease, LeaseKeeper, type LeaseKind } from './lease-keeper.ts'
+import { NestedLease } from './nested-lease.ts'
+import { runUnder } from './run-under.ts'
 import type { Trace } from './runner.ts'
 import type { Unit } from './unit.ts'
 
