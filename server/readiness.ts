@@ -1,7 +1,7 @@
 // Whether the service can serve: Redis answers within a second and holds the scripts.
 
 import type { Redis } from 'ioredis'
-import type { Perilune } from 'perilune'
+import { DriverError, type Perilune } from 'perilune'
 
 const PATIENCE_MS = 1000
 
@@ -36,15 +36,11 @@ export class Readiness {
     const loading = (this.#loaded ??= this.#perilune.preload())
     loading.catch((error: unknown) => {
       if (this.#loaded === loading) this.#loaded = null
-      this.#obstacle = lacksRight(error) ? FORBIDDEN : LOADING
+      const forbidden = error instanceof DriverError && error.code === 'forbidden'
+      this.#obstacle = forbidden ? FORBIDDEN : LOADING
     })
     return loading
   }
-}
-
-function lacksRight(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && cause.message.startsWith('NOPERM')
 }
 
 async function inTime(work: Promise<unknown>): Promise<boolean> {

@@ -1,6 +1,6 @@
 // What all structures of one `perilune(driver)` share.
 
-import type { Driver, Script } from '../driver.ts'
+import { type Driver, type Script, ServerReplyError } from '../driver.ts'
 import { Batcher, type BatchTerms, type Send } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
 import { inTime } from './in-time.ts'
@@ -8,6 +8,7 @@ import { unitPrefix } from './keys.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { Mailbox } from './mailbox.ts'
 import { Runner } from './runner.ts'
+import { isPassing, toPeriluneError } from './script-errors.ts'
 import { Server } from './server.ts'
 import { Wakes } from './wake.ts'
 
@@ -42,10 +43,19 @@ export class Runtime {
     return batcher
   }
 
-  /** Loads scripts on every master. Throws DriverError when one cannot be reached. */
+  /** Loads scripts on every master. Throws DriverError when one cannot be reached, or refuses. */
   async preload(scripts: readonly Script[]): Promise<void> {
-    const loads = scripts.map((script) => this.runner.driver.load(script))
+    const loads = scripts.map((script) => this.#load(script))
     await inTime(Promise.all(loads), this.runner.deadlineMs)
+  }
+
+  async #load(script: Script): Promise<void> {
+    try {
+      await this.runner.driver.load(script)
+    } catch (error) {
+      const isRefusal = error instanceof ServerReplyError && !isPassing(error)
+      throw isRefusal ? toPeriluneError(error, { script: { name: 'SCRIPT LOAD' }, lines: [] }) : error
+    }
   }
 
   async close(): Promise<void> {
