@@ -1,7 +1,7 @@
 import type { Duration } from '../runtime/duration.ts'
 import type { Grant } from '../runtime/grant.ts'
 import { KeptLease } from '../runtime/kept-lease.ts'
-import { type Lease } from '../runtime/lease.ts'
+import type { Lease } from '../runtime/lease.ts'
 import { type Completed, completeAttempt, releaseAttempt } from './ending.ts'
 import { kindOf } from './keeping.ts'
 import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
