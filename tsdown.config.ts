@@ -1,22 +1,19 @@
 import { defineConfig, type UserConfig } from 'tsdown'
+import tsconfig from './tsconfig.json' with { type: 'json' }
 
-// One entry per subpath of `exports` in package.json.
+/** One entry for every public name in tsconfig.json: `feed` for `perilune/feed`. */
+function entries(): Record<string, string> {
+  const sources = Object.entries(tsconfig.compilerOptions.paths).filter(([, [file]]) => file?.endsWith('.ts'))
+  return Object.fromEntries(
+    sources.map(([name, [file = '']]) => [
+      name === 'perilune' ? 'index' : name.replace('perilune/', ''),
+      file,
+    ]),
+  )
+}
+
 const config: UserConfig = defineConfig({
-  entry: {
-    index: 'src/index.ts',
-    feed: 'src/feed/feed.ts',
-    lock: 'src/lock/lock.ts',
-    semaphore: 'src/semaphore/semaphore.ts',
-    once: 'src/once/once.ts',
-    middleware: 'src/middleware/middleware.ts',
-    fastify: 'src/middleware/fastify.ts',
-    express: 'src/middleware/express.ts',
-    hono: 'src/middleware/hono.ts',
-    ioredis: 'src/drivers/ioredis.ts',
-    'node-redis': 'src/drivers/node-redis.ts',
-    'rate-limit': 'src/rate-limit/rate-limit.ts',
-    testing: 'src/testing/index.ts',
-  },
+  entry: entries(),
   format: ['esm', 'cjs'],
   platform: 'node',
   target: 'node20.19',

@@ -2,15 +2,16 @@
 // Runs bench/<name>.bench.ts, all of them without a name, each on a server of its own.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import { startRedis } from '../test/servers/redis.ts'
+import { readArguments } from '../tools/arguments.ts'
 import { Bench, type BenchModule } from './harness/bench.ts'
 import { environment } from './harness/environment.ts'
 import { printJson, printTable } from './harness/print.ts'
 import { recording, type Table } from './harness/recorded.ts'
 import { writeResults } from './harness/results.ts'
 
+const USAGE = 'npm run bench -- [<name> …] [--list] [--quick] [--json] [--charts] [--write-results]'
 const ENDING = '.bench.ts'
 const RESULTS = new URL('RESULTS.md', import.meta.url)
 const CHARTS = new URL('../docs/charts/', import.meta.url)
@@ -27,10 +28,11 @@ function benchNames(): string[] {
   return files.map((file) => file.slice(0, -ENDING.length)).toSorted()
 }
 
-/** The first line of a bench is its question. */
+/** The head of a bench begins with its question. */
 function questionOf(name: string): string {
   const text = readFileSync(new URL(`${name}${ENDING}`, import.meta.url), 'utf8')
-  return text.slice(0, text.indexOf('\n')).replace(/^\/\/ (Question: )?/, '')
+  const question = text.slice(0, text.indexOf('?') + 1)
+  return question.replace(/^\/\/ Question: /, '').replaceAll('\n// ', ' ')
 }
 
 async function runBench(name: string, flags: Flags): Promise<void> {
@@ -62,7 +64,7 @@ function printHead(name: string, about: Record<string, string | number>, json: b
   for (const [what, value] of Object.entries(about)) console.log(`  ${what.padEnd(10)} ${value}`)
 }
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readArguments(USAGE, {
   options: {
     json: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },

@@ -12,7 +12,7 @@ export function greeting(url: string, { description, durability, warnings }: Eng
     `Durability: ${durability}`,
     ...warnings.map((warning) => `WARNING: ${warning}`),
     '',
-    'Post a message, read it, claim it:',
+    'In another terminal, post a message, read it, claim it (Ctrl-C here ends the service):',
     `  curl -i -X POST '${queue}/messages' ${HEADERS} -d '{"messages":[{"body":{"text":"hello"},"ttl":300}]}'`,
     `  curl -i '${queue}/messages?echo=true' ${HEADERS}`,
     `  curl -i -X POST '${queue}/claims' ${HEADERS} -d '{"ttl":60,"grace":60}'`,

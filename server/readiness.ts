@@ -1,14 +1,18 @@
 // Whether the service can serve: Redis answers within a second and holds the scripts.
 
 import type { Redis } from 'ioredis'
-import type { Perilune } from 'perilune'
+import { DriverError, type Perilune } from 'perilune'
 
 const PATIENCE_MS = 1000
+
+const LOADING = 'the scripts are not loaded yet'
+const FORBIDDEN = 'this user of Redis lacks a right that the scripts need; docs/compatibility.md names them'
 
 export class Readiness {
   readonly #client: Redis
   readonly #perilune: Perilune
   #loaded: Promise<void> | null = null
+  #obstacle = LOADING
 
   constructor(client: Redis, perilune: Perilune) {
     this.#client = client
@@ -20,7 +24,7 @@ export class Readiness {
   /** Null when ready, else the reason why not. Becomes ready by itself once Redis is back. */
   async reason(): Promise<string | null> {
     if (!(await this.answers())) return 'Redis does not answer within a second'
-    return (await inTime(this.#load())) ? null : 'the scripts are not loaded yet'
+    return (await inTime(this.#load())) ? null : this.#obstacle
   }
 
   /** Whether Redis answers within a second. */
@@ -30,8 +34,10 @@ export class Readiness {
 
   #load(): Promise<void> {
     const loading = (this.#loaded ??= this.#perilune.preload())
-    loading.catch(() => {
+    loading.catch((error: unknown) => {
       if (this.#loaded === loading) this.#loaded = null
+      const forbidden = error instanceof DriverError && error.code === 'forbidden'
+      this.#obstacle = forbidden ? FORBIDDEN : LOADING
     })
     return loading
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { ask } from '../test/servers/ask.ts'
 import { startProxy } from '../test/servers/proxy.ts'
 import { type RedisServer, startRedis } from '../test/servers/redis.ts'
 import { type Service, startService } from './service.ts'
@@ -87,4 +88,17 @@ test('a Redis that cannot be reached, and a wrong password, are told in one line
 
 test('settings that make no sense stop the service before anything starts', async () => {
   expect(await failureOf({ PORT: 'http' })).toMatch(/^PORT must be/)
+})
+
+test('a user of Redis without the rights that the scripts need is warned of', async () => {
+  const open = await startRedis()
+  onTestFinished(() => open.stop())
+  await ask(open.port, 'ACL', 'SETUSER', 'weak', 'on', '>weak', '~*', '+ping', '+info')
+  const service = await start({ REDIS_URL: `redis://weak:weak@127.0.0.1:${open.port}` })
+
+  expect(service.engine.warnings).toContainEqual(
+    'not ready: this user of Redis lacks a right that the scripts need; docs/compatibility.md names them',
+  )
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(503)
+  await service.close()
 })

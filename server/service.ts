@@ -53,14 +53,19 @@ async function serve(
     await engine.stop()
   }
   try {
-    await readiness.reason()
+    const obstacle = await readiness.reason()
     const url = await app.listen({ host, port })
-    return { url, engine, log: app.log, close: once(close) }
+    return { url, engine: withWarning(engine, obstacle), log: app.log, close: once(close) }
   } catch (error) {
     await app.close()
     await release()
     return explainListen(error, host, port)
   }
+}
+
+/** A service that is not ready yet starts all the same, and says why it is not. */
+function withWarning(engine: Engine, obstacle: string | null): Engine {
+  return obstacle === null ? engine : { ...engine, warnings: [...engine.warnings, `not ready: ${obstacle}`] }
 }
 
 async function drain(app: App): Promise<void> {

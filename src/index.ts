@@ -10,7 +10,7 @@ import * as lockOperations from './generated/lock.ts'
 import * as onceOperations from './generated/once.ts'
 import * as rateLimitOperations from './generated/rate-limit.ts'
 import * as semaphoreOperations from './generated/semaphore.ts'
-import { Election } from './lock/election.ts'
+import { Election, type ElectionOptions } from './lock/election.ts'
 import { Fenced, type FencedOptions } from './lock/fenced.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
 import { LockSet } from './lock/lock-set.ts'
@@ -67,7 +67,7 @@ export class Perilune implements AsyncDisposable {
   }
 
   /** One leader among all processes that campaign under a name. */
-  election(name: string, options: Omit<LockOptions, 'order'> = {}): Election {
+  election(name: string, options: ElectionOptions = {}): Election {
     return new Election(this.#runtime, name, options)
   }
 
@@ -134,12 +134,13 @@ function allScripts(): Script[] {
 
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
 export type { Driver } from './driver.ts'
-export type { Appended, AppendOptions, NewMessage } from './feed/appending.ts'
-export { Claim, type Extended, type ExtendOptions, type Refused } from './feed/claim.ts'
+export type { Appended } from './feed/appending.ts'
+export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'
 export type { ClaimOptions } from './feed/claiming.ts'
 export { Feed, type FeedOptions, type Keep, type Removed, type RemoveOptions } from './feed/feed.ts'
 export type { FeedInspection } from './feed/inspection.ts'
 export type { Message } from './feed/message.ts'
+export type { AppendOptions, NewMessage } from './feed/outgoing.ts'
 export type {
   NewPartitionedMessage,
   PartitionedAppended,
@@ -155,7 +156,7 @@ export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned
 export type { Page, ReadOptions } from './feed/reading.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
-export { Campaign, type CampaignOptions, Election, type Term } from './lock/election.ts'
+export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './lock/election.ts'
 export { Fenced, type FencedOptions } from './lock/fenced.ts'
 export type { LockInspection } from './lock/inspection.ts'
 export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
@@ -165,7 +166,6 @@ export {
   type BeginOptions,
   type Begun,
   type Completed,
-  type Extended as AttemptExtended,
   type Found,
   fingerprintOf,
   type LendOptions,
@@ -218,7 +218,8 @@ export {
   WaitTimeoutError,
 } from './runtime/errors.ts'
 export type { Lease } from './runtime/lease.ts'
-export type { Lent } from './runtime/lending.ts'
+export type { Extended } from './runtime/lease-by-token.ts'
+export type { Lent, NotLent } from './runtime/lending.ts'
 export type { Waiting } from './runtime/wait.ts'
 export type { SemaphoreInspection } from './semaphore/inspection.ts'
 export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'

@@ -1,17 +1,19 @@
-// Checks the docs: snippets compile, links lead somewhere, quoted tests exist, every structure has
-// all that belongs to it.
+// Checks the docs: snippets compile, links lead somewhere, quoted tests exist, every structure has all that
+// belongs to it, and every operation its vectors.
 
 import { join } from 'node:path'
 import { checkCompleteness } from './docs/completeness.ts'
 import { checkLinks } from './docs/links.ts'
 import { checkProofs } from './docs/proofs.ts'
 import { checkSnippets } from './docs/snippets.ts'
+import { checkVectors } from './docs/vectors.ts'
 
 const root = join(import.meta.dirname, '..')
 const problems = [
   ...checkLinks(root),
   ...checkCompleteness(root),
   ...checkProofs(root),
+  ...checkVectors(root),
   ...checkSnippets(root),
 ]
 for (const problem of problems) console.error(problem)

@@ -3,23 +3,22 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { ask } from '../test/servers/ask.ts'
 import { startRedis } from '../test/servers/redis.ts'
 import type { SoakVerdict } from '../test/soak/feed-soak.ts'
 import { pageOf, type Run } from '../test/soak/proof-page.ts'
 import { soakBehindProxies, soakOnCluster, soakWithKills, type Terms } from '../test/soak/scenes.ts'
+import { explain, readArguments } from './arguments.ts'
 
 const USAGE = 'npm run soak -- feed [--seconds 60] [--seed 1]'
 
-const { positionals, values } = parseArgs({
+const { positionals, values } = readArguments(USAGE, {
   allowPositionals: true,
   options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' } },
 })
 const [seconds, seed] = [Number(values.seconds), Number(values.seed)]
 if (positionals.join() !== 'feed' || !(seconds >= 1) || !Number.isSafeInteger(seed)) {
-  console.error(`usage: ${USAGE}`)
-  process.exit(2)
+  explain(USAGE, 'there is a soak of feeds only; it takes five times so many seconds')
 }
 
 const scenes: readonly {
@@ -50,6 +49,7 @@ writeFileSync(join(folder, 'feed-soak.md'), page)
 
 const faults = runs.filter(({ kind }) => kind === 'perilune').flatMap(({ verdict }) => verdict.faults)
 console.log(faults.length === 0 ? 'no fault in Perilune' : 'FAULTS in Perilune')
+console.log('docs/proof/feed-soak.md written')
 process.exitCode = faults.length === 0 ? 0 : 1
 
 async function redisVersion(): Promise<string> {

@@ -2,7 +2,7 @@
 
 import { bulkPost, claims, pages, posts } from './requests.ts'
 
-export interface Requests {
+interface Requests {
   /** Sent in turn. */
   readonly requests: readonly string[]
   /** Of a round, all connections together. */

@@ -30,7 +30,7 @@ export interface Crowd {
 }
 
 /** The same clock in all processes of a machine. */
-export function nowMs(): number {
+function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 

@@ -4,6 +4,7 @@ import type { Bench } from '../harness/bench.ts'
 import type { Row } from '../harness/print.ts'
 import { BARGING, PERILUNE, TERMS } from './contender.ts'
 import { ORIGINS } from './contenders.ts'
+import { floor, promising } from './floor.ts'
 import { originLua } from './origin-lua.ts'
 import { originWatch } from './origin-watch.ts'
 import { middle, ours, type Round, type Rounds, rateOf, runRounds } from './rounds.ts'
@@ -49,14 +50,20 @@ function toRow(variant: string, all: readonly Round[], rounds: Rounds): Row {
   }
 }
 
+// The floors stand beside ours: what they do not reach, no lock with a clock and tokens can.
 function judge(bench: Bench, told: ReadonlyMap<number, Rounds>): void {
   for (const [clients, rounds] of told) {
     const against = (name: string, origin: string): number =>
       middle(rounds, name, rateOf) / middle(rounds, origin, rateOf)
-    const lua = ours(rounds, (name) => against(name, originLua.name), [BARGING])
+    const lua = ours(rounds, (name) => against(name, originLua.name), [BARGING, promising.name])
     bench.judge(`${clients} clients: acquisitions against the origin's Lua`, lua, { atLeast: 1 })
     if (clients !== CLIENTS.at(-1)) continue
-    const watch = ours(rounds, (name) => against(name, originWatch.name), [PERILUNE, BARGING])
+    const watch = ours(rounds, (name) => against(name, originWatch.name), [
+      PERILUNE,
+      BARGING,
+      floor.name,
+      promising.name,
+    ])
     bench.judge(`${clients} clients: acquisitions against the origin`, watch, { atLeast: 3 })
   }
 }

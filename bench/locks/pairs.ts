@@ -8,7 +8,7 @@ import { median, percentile } from '../harness/statistics.ts'
 import { BARGING, PERILUNE, TERMS } from './contender.ts'
 import { LOCKS } from './contenders.ts'
 import { type Cost, measureCost } from './cost.ts'
-import { floor } from './floor.ts'
+import { floor, promising } from './floor.ts'
 import { openStands, type Stand } from './stand.ts'
 
 const PAIRS = 2000
@@ -63,7 +63,7 @@ function toRow(variant: string, rounds: readonly Round[], [, ...costs]: readonly
 function judge(bench: Bench, rows: readonly Row[]): void {
   const rate = (name: string): number =>
     Number(rows.find(({ variant }) => variant === name)?.['pairsPerSecond'] ?? Number.NaN)
-  const found = [PERILUNE, BARGING].filter((name) => !Number.isNaN(rate(name)))
+  const found = [PERILUNE, BARGING, promising.name].filter((name) => !Number.isNaN(rate(name)))
   const values = Object.fromEntries(found.map((name) => [name, rate(name) / rate(floor.name)]))
   bench.judge('a pair against the floor', values, { atLeast: 0.9 })
 }

@@ -92,7 +92,7 @@ def encode_arguments(declared, given):
         raise TypeError(f"there is no argument {', '.join(sorted(unknown))}")
     encoded = []
     for one in declared:
-        value = given.get(one["name"], _ZERO[one["type"]])
+        value = given.get(one["name"], one.get("default", _ZERO[one["type"]]))
         encoded += _encode_groups(one["fields"], value) if one["type"] == "repeated" else [_encode(one, value)]
     return encoded
 

@@ -47,5 +47,8 @@ async function chat(name: string): Promise<void> {
 }
 
 const name = process.argv[2]
-if (name === undefined) throw new Error('say who you are: npx tsx examples/feed/chat.ts ada')
+if (name === undefined) {
+  console.error('say who you are: npx tsx examples/feed/chat.ts ada')
+  process.exit(2)
+}
 await chat(name)

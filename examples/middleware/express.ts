@@ -2,13 +2,13 @@
 
 import { createRequire } from 'node:module'
 import { idempotency, rateLimit } from 'perilune/express'
-import { limiter, orders, PORT } from './stores.ts'
+import { HOST, limiter, orders, PORT, tellWhere } from './stores.ts'
 
 // Express has no types of its own; with @types/express this is `import express from 'express'`.
 interface App {
   use(...handlers: unknown[]): void
   post(path: string, ...handlers: unknown[]): void
-  listen(port: number, listening: () => void): void
+  listen(port: number, host: string, listening: () => void): void
 }
 interface Reply {
   status(status: number): { json(value: unknown): void }
@@ -20,4 +20,4 @@ app.use(rateLimit(limiter, { subject: (request) => request.ip ?? '' }), express.
 app.post('/orders', idempotency(orders, { required: true }), (request: { body: unknown }, reply: Reply) => {
   reply.status(201).json({ order: request.body, at: Date.now() })
 })
-app.listen(PORT, () => console.log(`listening on ${PORT}`))
+app.listen(PORT, HOST, tellWhere)

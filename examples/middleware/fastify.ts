@@ -2,12 +2,12 @@
 
 import fastify from 'fastify'
 import { idempotency, rateLimit } from 'perilune/fastify'
-import { limiter, orders, PORT } from './stores.ts'
+import { HOST, limiter, orders, PORT, tellWhere } from './stores.ts'
 
 const app = fastify()
 app.addHook('onRequest', rateLimit(limiter, { subject: (request) => request.ip }).onRequest)
 app.post('/orders', { ...idempotency(orders, { required: true }) }, (request, reply) =>
   reply.code(201).send({ order: request.body, at: Date.now() }),
 )
-await app.listen({ port: PORT })
-console.log(`listening on ${PORT}`)
+await app.listen({ host: HOST, port: PORT })
+tellWhere()

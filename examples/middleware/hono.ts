@@ -3,7 +3,7 @@
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { idempotency, rateLimit } from 'perilune/hono'
-import { limiter, orders, PORT } from './stores.ts'
+import { HOST, limiter, orders, PORT, tellWhere } from './stores.ts'
 
 const app = new Hono()
 app.use(rateLimit(limiter, { subject: (request) => request.headers.get('x-api-key') ?? 'anybody' }))
@@ -11,4 +11,4 @@ app.post('/orders', idempotency(orders, { required: true }), async (context) => 
   const order: unknown = await context.req.json()
   return context.json({ order, at: Date.now() }, 201)
 })
-serve({ fetch: app.fetch, port: PORT }, () => console.log(`listening on ${PORT}`))
+serve({ fetch: app.fetch, hostname: HOST, port: PORT }, tellWhere)

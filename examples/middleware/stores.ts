@@ -5,7 +5,12 @@ import { type Once, perilune, type RateLimit } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import type { StoredResponse } from 'perilune/middleware'
 
+export const HOST = '127.0.0.1'
 export const PORT: number = Number(process.env['PORT'] ?? 3000)
+
+export function tellWhere(): void {
+  console.log(`listening on http://${HOST}:${PORT}/orders; leave with Ctrl-C`)
+}
 
 const client = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379')
 const redis = perilune(ioredis(client), { namespace: 'example' })
@@ -14,5 +19,5 @@ export const orders: Once<StoredResponse> = redis.once<StoredResponse>('orders',
 export const limiter: RateLimit = redis.rateLimit('orders', {
   limit: 10,
   window: '1m',
-  onOutage: 'failOpen',
+  onOutage: 'fail-open',
 })

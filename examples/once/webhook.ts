@@ -31,7 +31,8 @@ async function receive(payments: Once<Receipt>, order: string, amount: number): 
 
 const [order, amount] = process.argv.slice(2)
 if (order === undefined || amount === undefined) {
-  throw new Error('say what to charge: npx tsx examples/once/webhook.ts order-1 5')
+  console.error('say what to charge: npx tsx examples/once/webhook.ts order-1 5')
+  process.exit(2)
 }
 const client = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379')
 const redis = perilune(ioredis(client), { namespace: 'example' })

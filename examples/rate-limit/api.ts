@@ -18,7 +18,7 @@ const calls = redis.rateLimit('api', {
     perDay: { limit: 1000, window: '1d', algorithm: 'sliding-window' },
     parallel: { algorithm: 'concurrency', limit: 3, lease: '30s' },
   },
-  onOutage: 'failOpen',
+  onOutage: 'fail-open',
 })
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -33,7 +33,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     await work(300)
     response.end('done\n')
   } finally {
-    if (!decision.outage) await calls.release(key, decision.token)
+    // A place that cannot be given back is free when its lease ends.
+    if (!decision.outage) await calls.release(key, decision.token).catch(() => undefined)
   }
 }
 
@@ -43,9 +44,10 @@ const server = createServer((request, response) => {
     response.writeHead(500).end()
   })
 })
-server.listen(Number(process.argv[2] ?? 8099), '127.0.0.1')
+const port = Number(process.argv[2] ?? 8099)
+server.listen(port, '127.0.0.1')
 await once(server, 'listening')
-console.log('listening; leave with Ctrl-C')
+console.log(`listening on http://127.0.0.1:${port}/; leave with Ctrl-C`)
 await once(process, 'SIGINT')
 server.close()
 server.closeAllConnections()

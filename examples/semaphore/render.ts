@@ -31,5 +31,8 @@ async function renderAll(kind: Kind, count: number): Promise<void> {
 }
 
 const [kind = 'page', count = '5'] = process.argv.slice(2)
-if (kind !== 'page' && kind !== 'poster') throw new Error('say what to render: page or poster')
+if (kind !== 'page' && kind !== 'poster') {
+  console.error('say what to render: npx tsx examples/semaphore/render.ts poster 3')
+  process.exit(2)
+}
 await renderAll(kind, Number(count))

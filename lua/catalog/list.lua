@@ -17,7 +17,7 @@ if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 local from = after == '' and '-' or '(' .. after
-local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', 0, limit + 1)
+local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
 local more = #found > limit and 1 or 0
 found[limit + 1] = nil
 local entries = {}

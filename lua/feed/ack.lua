@@ -30,7 +30,6 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; no
 -- @include shared/feed/remove
 -- @include shared/feed/leases
 -- @include shared/feed/places
--- @include shared/feed/keep-alive
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then

@@ -21,7 +21,6 @@ local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
 
--- @include shared/exact
 -- @include shared/clock
 -- @include shared/feed/meta
 -- @include shared/feed/save

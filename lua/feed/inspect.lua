@@ -52,10 +52,10 @@ local function tell_end(answer, raw)
 end
 
 local ends = {}
-tell_end(ends, redis.call('XRANGE', log, '-', '+', 'COUNT', 1)[1])
-tell_end(ends, redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1])
+tell_end(ends, redis.call('XRANGE', log, '-', '+', 'COUNT', '1')[1])
+tell_end(ends, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1])
 local readers = {}
-local furthest = redis.call('ZRANGE', subscribers, 0, 99, 'WITHSCORES')
+local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
 for at = 1, #furthest, 2 do
   readers[#readers + 1] = furthest[at]
   readers[#readers + 1] = tonumber(furthest[at + 1])

@@ -25,11 +25,9 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 -- @include shared/feed/meta
 -- @include shared/feed/save
 -- @include shared/feed/entry
--- @include shared/feed/work
 -- @include shared/feed/remove
 -- @include shared/feed/leases
 -- @include shared/feed/places
--- @include shared/feed/keep-alive
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -67,7 +65,7 @@ if count > 0 then
   if #parked_ids > 0 then
     redis.call('ZREM', delayed, unpack(parked_ids))
     redis.call('HDEL', parked, unpack(parked_ids))
-    feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
+    feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   end
   remove_entries(feed, log, claimed, returned, expiry, work, parked, going)
   remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))

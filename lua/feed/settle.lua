@@ -25,7 +25,6 @@ local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 -- @include shared/feed/save
 -- @include shared/feed/entry
 -- @include shared/feed/add-entry
--- @include shared/feed/work
 -- @include shared/feed/remove
 -- @include shared/feed/expiry
 -- @include shared/feed/show-due

@@ -12,11 +12,11 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long the next holder has to confirm
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[6] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[6] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[8] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token
@@ -24,6 +24,7 @@ local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/tell
 -- @include shared/line
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 -- @include shared/lock/grant
 -- @include shared/lock/readers
@@ -31,7 +32,7 @@ local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve-shared
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end

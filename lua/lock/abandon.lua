@@ -10,12 +10,12 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long the next holder has to confirm
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
 local barging = ARGV[6] == '1' -- flag: whether it could go before those who wait
-local channel = ARGV[7] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token
@@ -23,13 +23,14 @@ local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/tell
 -- @include shared/line
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 -- @include shared/lock/grant
 -- @include shared/lock/called
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end

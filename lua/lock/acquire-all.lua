@@ -14,6 +14,7 @@ local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
 -- @include shared/clock
 -- @include shared/next-token
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 -- @include shared/lock/grant
 
@@ -21,7 +22,7 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local locks, mine = {}, 0
 for at = states_at, #states, 1 do
-  local lock = open_lock(states[at])
+  local lock = read_lock(redis.call('GET', states[at]))
   if lock.layout ~= LOCK_LAYOUT then
     return redis.error_reply('LAYOUT ' .. lock.layout)
   end
@@ -44,7 +45,7 @@ end
 local leases = {}
 for at, lock in ipairs(locks) do
   if mine < #locks then
-    grant(lock, id, holder, lease_ms, now_us)
+    grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
     save_lock(states[at], lock, now_ms)
   end
   leases[2 * at - 1] = tonumber(lock.token)

@@ -15,12 +15,12 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when it cannot be let in
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[7] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token
@@ -28,6 +28,7 @@ local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/tell
 -- @include shared/line
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 -- @include shared/lock/grant
 -- @include shared/lock/readers
@@ -35,7 +36,7 @@ local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve-shared
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -74,10 +75,11 @@ if known then
   return { 'granted', known, ends_at_ms, now_ms }
 end
 local more = served == 'more' and is_free(lock) and 1 or 0
-local recheck_ms = math.max(1, lock.expires_at_ms - now_ms)
+-- One who was told to come has that long to come.
+local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then
-  lock.last_ticket, place = stand_in_line(queue, ticket, lock.last_ticket)
+  lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
 end
 save_lock(state, lock, now_ms)
 if waits then

@@ -15,27 +15,35 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when the lock is held
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
 local barging = ARGV[7] == '1' -- flag: whether it may go before those who wait
-local channel = ARGV[8] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token
 -- @include shared/lock/called
+-- @include shared/lock/kept
 -- @include shared/lock/quick
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local last_token, line = free_token(redis.call('GET', state), id, barging and not waits)
+local stored = redis.call('GET', state)
+local last_token, line = free_token(stored, id, barging and not waits)
 if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
-  local text = string.format('1 x %.0f %.0f %s %s %s', token, expires_at_ms, line, id, holder)
-  redis.call('SET', state, text, 'PX', lease_ms + (line == '0 0' and 600000 or 7200000))
+  local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
+  redis.call(
+    'SET',
+    state,
+    '1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
+    'PX',
+    kept_ms_after(lease_ms, line ~= '0 0')
+  )
   return { 'granted', token, expires_at_ms, now_ms }
 end
 
@@ -50,7 +58,7 @@ local TRY_AGAIN_MS = 2
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve
 
-local lock = open_lock(state)
+local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -65,7 +73,7 @@ local called = called_id(lock.called) == id
 
 if is_free(lock) and lock.last_ticket == 0 then
   lock.called = called and '0' or lock.called
-  grant(lock, id, holder, lease_ms, now_us)
+  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
@@ -79,17 +87,18 @@ local ticket = {
   units = 1,
   holder = holder,
 }
+local own = format_ticket(ticket)
 local mine = is_free(lock) and barging
 local served
 if is_free(lock) and not mine then
-  served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
+  served = serve(lock, queue, own, claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
 end
 if mine then
   lock.called = called and '0' or lock.called
-  grant(lock, id, holder, lease_ms, now_us)
+  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
-  redis.call('ZREM', queue, format_ticket(ticket))
+  redis.call('ZREM', queue, own)
   if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
     lock.last_ticket = 0
     save_lock(state, lock, now_ms)
@@ -104,7 +113,7 @@ if waits and called then
   return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
 end
 if waits then
-  local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
+  local newest, place = stand_in_line(queue, own, lock.last_ticket)
   if newest ~= lock.last_ticket or served then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)

@@ -12,9 +12,10 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 
 -- @include shared/clock
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -31,7 +32,7 @@ for at = leases_at, #leases, 2 do
   ends[#ends + 1] = expires_at_ms
 end
 if any then
-  lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')[2])
+  lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
   save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
   redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))

@@ -10,12 +10,13 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 
 -- @include shared/clock
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 
 local now_ms = math.floor(clock_us() / 1000)
 local locks = {}
 for at = state_at, #state, 1 do
-  locks[at] = open_lock(state[at])
+  locks[at] = read_lock(redis.call('GET', state[at]))
   if locks[at].layout ~= LOCK_LAYOUT then
     return redis.error_reply('LAYOUT ' .. locks[at].layout)
   end

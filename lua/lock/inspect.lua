@@ -14,7 +14,7 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 -- @include shared/tickets
 -- @include shared/lock/state
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -33,7 +33,7 @@ elseif lock.mode == 's' then
   end
 end
 local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
   local ticket = parse_ticket(text)
   line[#line + 1] = ticket.id
   line[#line + 1] = ticket.kind

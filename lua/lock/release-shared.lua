@@ -11,10 +11,10 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local readers = KEYS[3] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local token = ARGV[1] -- text: proves the lease
-local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token
@@ -22,6 +22,7 @@ local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/tell
 -- @include shared/line
 -- @include shared/lock/state
+-- @include shared/lock/kept
 -- @include shared/lock/save
 -- @include shared/lock/grant
 -- @include shared/lock/readers
@@ -29,7 +30,7 @@ local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve-shared
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end

@@ -10,22 +10,26 @@ that the token is unknown, and the answer is `lost`. `more`: the lock is free an
 local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
 local token = ARGV[1] -- text: proves the lease
-local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/lock/called
+-- @include shared/lock/kept
 -- @include shared/lock/quick
+
+-- Where the mode stands in the state.
+local MODE_AT = '2'
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local expires_at_ms, text, kept_ms = given_back(redis.call('GET', state), token, now_ms)
-if expires_at_ms and expires_at_ms > now_ms then
+local stored = redis.call('GET', state)
+if is_quickly_given_back(stored, token, now_ms) then
   -- A full server refuses this; the long way has a write before it that needs no memory.
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if not saved.err then
+  local saved = redis.pcall('SETRANGE', state, MODE_AT, '-')
+  if type(saved) == 'number' then
     return { 'released', 0 }
   end
 end
@@ -41,7 +45,7 @@ end
 -- @include shared/lock/hand-over
 -- @include shared/lock/serve
 
-local lock = open_lock(state)
+local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end

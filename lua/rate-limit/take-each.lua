@@ -4,9 +4,8 @@ same bound, same tokens as `take`. Of a subject `count` takes of one cost are ju
 the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing.
 `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied)
 hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted
-from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only
-where it had granted none. It is written in one piece, because on this path a function costs as much as a
-command.
+from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be
+granted then only where it had granted none.
 
 @returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]?
 @cost    O(subjects)
@@ -22,16 +21,59 @@ local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of eac
 
 -- @include shared/clock
 -- @include shared/rate-limit/calls
+-- @include shared/rate-limit/arrival
+-- @include shared/rate-limit/keep-for
 
 local field = 'gcra:' .. name
 local now_us = clock_us()
--- What a unit costs and how far ahead of now the theoretical arrival time may lie, each as whole
--- microseconds and a rest in `1 / limit` of one: see shared/rate-limit/gcra.
 local window_us = window_ms * 1000
-local unit_rest = window_us % limit
-local unit = (window_us - unit_rest) / limit
-local span_rest = burst * unit_rest % limit
-local span = burst * unit + (burst * unit_rest - span_rest) / limit
+local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
+
+-- How many of the takes are granted, how long until one more is, and how far ahead of now the theoretical
+-- arrival time then lies. Tried with all; where those are too many, downwards from one more than there is
+-- room for.
+local function grant(ahead, rest, count, cost)
+  local granted, wait_us = count, 0
+  while true do
+    if granted * cost > burst then
+      granted = (burst - burst % cost) / cost + 1
+    end
+    local next_rest = rest + granted * cost * unit_rest
+    local next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
+    next_rest = next_rest % limit
+    local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
+    if over_us <= 0 then
+      return granted, wait_us, next_ahead, next_rest
+    end
+    local room = (span - ahead) * limit + span_rest - rest
+    -- Exact while the room times the limit is; beyond that a unit more or less.
+    local units = (room - room % window_us) / window_us + 1
+    wait_us = over_us
+    granted = math.min(granted - 1, (units - units % cost) / cost + 1)
+  end
+end
+
+-- Writes what counts and the record of the call. Where a record comes, old ones go, so that they never add up.
+local function store(subject, is_first_record, kept_until_ms, token, granted, ahead, rest, reset_us)
+  local needed_ms = (now_us + reset_us) / 1000 + KEPT_EXTRA_MS / 2
+  local is_short = needed_ms > kept_until_ms
+  if is_short then
+    kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
+  end
+  local counts = struct.pack('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
+  if caller == '' then
+    redis.call('HSET', subject, 'layout', '1', field, counts)
+  else
+    local own = granted == 1 and struct.pack('>dd', call, token) or struct.pack('>ddd', call, token, granted)
+    redis.call('HSET', subject, 'layout', '1', field, counts, caller, own)
+    if is_first_record then
+      forget_old_calls(subject, now_us)
+    end
+  end
+  if is_short then
+    keep_for(subject, math.ceil(reset_us / 1000) + KEPT_EXTRA_MS)
+  end
+end
 
 -- Gives what is told of a subject, or nil and why it is refused.
 local function take(subject, count, cost)
@@ -41,6 +83,8 @@ local function take(subject, count, cost)
     return nil, 'LAYOUT ' .. layout
   elseif cost > burst then
     return nil, 'INVALID cost: no wait is long enough for so much'
+  elseif stored.err then
+    return nil, stored.err
   end
   local remembered, token
   if record then
@@ -49,48 +93,18 @@ local function take(subject, count, cost)
       return nil, 'INVALID call: a later one has taken its slot'
     end
     remembered = remembered == call and (#record > 16 and struct.unpack('>d', record, 17) or 1)
-  elseif stored.err then
-    return nil, stored.err
   end
-
-  -- How far ahead the theoretical arrival time lies.
   local kept_until_ms, last, ahead, rest = 0, 0, 0, 0
   if counts then
     local arrival, arrival_rest
     kept_until_ms, last, arrival, arrival_rest = struct.unpack('>dddd', counts)
     -- Counts from before the clock stepped back are forgotten.
-    if arrival >= now_us and last <= now_us + 1000000 then
-      ahead, rest = arrival - now_us, arrival_rest
-      -- Counted for another limit of this name.
-      if rest >= limit then
-        ahead, rest = ahead + 1, 0
-      end
-      if ahead > span or (ahead == span and rest > span_rest) then
-        ahead, rest = span, span_rest
-      end
+    if last <= now_us + 1000000 then
+      ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
     end
   end
 
-  -- Tried with all takes; where those are too many, downwards from one more than there is room for.
-  local granted, wait_us = remembered and 1 or count, 0
-  local next_ahead, next_rest
-  repeat
-    if granted * cost > burst then
-      granted = (burst - burst % cost) / cost + 1
-    end
-    next_rest = rest + granted * cost * unit_rest
-    next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
-    next_rest = next_rest % limit
-    local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
-    if over_us > 0 then
-      local room = (span - ahead) * limit + span_rest - rest
-      -- Exact while the room times the limit is; beyond that a unit more or less.
-      local units = (room - room % window_us) / window_us + 1
-      wait_us = over_us
-      granted = math.min(granted - 1, (units - units % cost) / cost + 1)
-    end
-  until over_us <= 0
-
+  local granted, wait_us, next_ahead, next_rest = grant(ahead, rest, remembered and 1 or count, cost)
   if remembered then
     granted, wait_us = remembered, count > remembered and wait_us or 0
   elseif granted > 0 then
@@ -103,29 +117,7 @@ local function take(subject, count, cost)
   if remembered or granted == 0 then
     return granted, remembered and token or 0, free, reset_us, wait_us
   end
-
-  local needed_ms = (now_us + reset_us) / 1000 + 10000
-  local prolong = needed_ms > kept_until_ms
-  if prolong then
-    kept_until_ms = needed_ms - needed_ms % 1 + 10000
-  end
-  counts = struct.pack('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
-  if caller == '' then
-    redis.call('HSET', subject, 'layout', '1', field, counts)
-  else
-    local own = granted == 1 and struct.pack('>dd', call, token) or struct.pack('>ddd', call, token, granted)
-    redis.call('HSET', subject, 'layout', '1', field, counts, caller, own)
-    -- Where a record comes, old ones go, so that they never add up.
-    if layout and not record then
-      forget_old_calls(subject, now_us)
-    end
-  end
-  if prolong then
-    local life_ms = (reset_us - reset_us % 1000) / 1000 + 20001
-    if redis.call('PTTL', subject) < life_ms then
-      redis.call('PEXPIRE', subject, string.format('%.0f', life_ms))
-    end
-  end
+  store(subject, layout and not record, kept_until_ms, token, granted, ahead, rest, reset_us)
   return granted, token, free, reset_us, wait_us
 end
 

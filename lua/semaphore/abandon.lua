@@ -14,11 +14,11 @@ local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local weight = tonumber(ARGV[3]) -- integer: how much its permit was to take
 local lease_ms = tonumber(ARGV[4]) -- integer: how long it was to be granted
-local claim_ms = tonumber(ARGV[5]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[5] -- text: beginning of the channels of processes
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[7] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token

@@ -21,12 +21,12 @@ local holder = ARGV[2] -- text: what people call its holder
 local limit = tonumber(ARGV[3]) -- integer: how much may be out at once, unless `resize` has said otherwise
 local weight = tonumber(ARGV[4]) -- integer: how much of it the permit takes
 local lease_ms = tonumber(ARGV[5]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[6]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[6] -- text: beginning of the channels of processes
 local waits = ARGV[7] == '1' -- flag: whether the attempt stands in line when not enough is free
 local listens = ARGV[8] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[9] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[11] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token
@@ -67,7 +67,8 @@ if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', queue, own)
 end
 local served = 'nobody'
-if semaphore.last_ticket > 0 then
+-- Where nothing at all is free, nobody fits.
+if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
   served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   dirty = true
 end
@@ -78,19 +79,20 @@ if oversized then
   return { 'oversized', semaphore.limit }
 end
 if served == 'own' or (semaphore.last_ticket == 0 and fits(semaphore, weight)) then
-  local token, expires_at_ms = add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   if served == 'own' then
     redis.call('ZREM', queue, own)
     serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
   end
   save_semaphore(state, semaphore, now_ms)
-  return { 'granted', token, expires_at_ms, now_ms }
+  return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
 local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
 local place = 0
 if waits then
   local newest
-  newest, place = stand_in_line(queue, ticket, semaphore.last_ticket)
+  newest, place = stand_in_line(queue, own, semaphore.last_ticket)
   dirty = dirty or newest ~= semaphore.last_ticket
   semaphore.last_ticket = newest
 end

@@ -16,7 +16,7 @@ local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 -- @include shared/tell
 
 local how = { channel = channel, sharded = sharded, counted = false }
-local waiting = redis.call('ZRANGE', queue, 0, 999)
+local waiting = redis.call('ZRANGE', queue, '0', '999')
 local existed = 0
 local keys = { state, queue, permits, ids }
 for _, key in ipairs(keys) do

@@ -24,7 +24,7 @@ if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
 local now_ms = math.floor(clock_us() / 1000)
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
 local used = semaphore.used
 for _, token in ipairs(ended) do
   used = used - parse_permit(redis.call('HGET', ids, token)).weight
@@ -39,7 +39,7 @@ for at = 1, #live, 2 do
   named[#named + 1] = permit.holder
 end
 local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
   local ticket = parse_ticket(text)
   line[#line + 1] = ticket.id
   line[#line + 1] = ticket.units
@@ -47,4 +47,14 @@ for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
 end
 local known = semaphore.limit > 0 and semaphore.limit or limit
 local waiting = redis.call('ZCARD', queue)
-return { 'inspection', known, semaphore.resized, used, semaphore.token, now_ms, named, waiting, line }
+return {
+  'inspection',
+  known,
+  semaphore.resized,
+  used,
+  tonumber(semaphore.token),
+  now_ms,
+  named,
+  waiting,
+  line,
+}

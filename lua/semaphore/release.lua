@@ -12,10 +12,10 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local token = ARGV[1] -- text: proves the permit
-local claim_ms = tonumber(ARGV[2]) -- integer: how long others have to confirm what they get now
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token
@@ -45,5 +45,6 @@ if semaphore.last_ticket > 0 then
   local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
-save_freed_semaphore(state, semaphore, now_ms)
+-- Behind a write that needs no memory.
+save_semaphore(state, semaphore, now_ms)
 return { 'released', served == 'more' and 1 or 0 }

@@ -12,10 +12,10 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local limit = tonumber(ARGV[1]) -- integer: how much may be out at once
-local claim_ms = tonumber(ARGV[2]) -- integer: how long others have to confirm what they get now
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token
@@ -41,7 +41,7 @@ save_semaphore(state, semaphore, now_ms)
 reap(semaphore, permits, ids, now_ms)
 local served
 if semaphore.last_ticket > 0 then
-  for _, text in ipairs(redis.call('ZRANGE', queue, 0, 999)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
     local ticket = parse_ticket(text)
     if ticket.units > limit then
       redis.call('ZREM', queue, text)

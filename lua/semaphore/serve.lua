@@ -9,10 +9,10 @@ local state = KEYS[1] -- string: the semaphore's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
 local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
-local claim_ms = tonumber(ARGV[1]) -- integer: how long they have to confirm
-local channel = ARGV[2] -- text: beginning of the channels of processes
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to confirm
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- @include shared/clock
 -- @include shared/next-token

@@ -29,7 +29,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then

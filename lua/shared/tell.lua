@@ -6,7 +6,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.

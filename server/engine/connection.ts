@@ -42,6 +42,12 @@ function explain(reason: string): string {
   if (/WRONGPASS|invalid password/i.test(reason)) return 'wrong user name or password'
   if (/NOAUTH/.test(reason)) return 'it asks for a password (redis://:password@host:port)'
   if (/NOPERM/.test(reason)) return 'this user has no right to PING'
+  if (/ECONNREFUSED/.test(reason)) return 'nothing listens there'
+  if (/ETIMEDOUT/.test(reason))
+    return 'no answer within 5 seconds (a server with TLS needs rediss://, one without redis://)'
+  if (/ENOTFOUND/.test(reason)) return 'no machine has this name'
+  if (/EPIPE|ECONNRESET|RESP type/.test(reason))
+    return `what listens there does not answer as a Redis does (${reason})`
   return reason
 }
 

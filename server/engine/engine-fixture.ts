@@ -1,6 +1,8 @@
 // What the tests of the engines share: machines with a PATH and a data directory of their own.
 
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -63,4 +65,12 @@ export async function external(options: RedisOptions = {}): Promise<RedisServer>
   const redis = await startRedis(options)
   onTestFinished(() => redis.stop())
   return redis
+}
+
+/** What listens on a free port and is no Redis. */
+export async function listener(onConnection: (socket: Socket) => void): Promise<AddressInfo> {
+  const server = createServer(onConnection).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return server.address() as AddressInfo
 }

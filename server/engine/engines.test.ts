@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -10,6 +10,7 @@ import { startRedis } from '../../test/servers/redis.ts'
 import { EngineError } from './engine.ts'
 import {
   external,
+  listener,
   type Machine,
   portOf,
   REAL_SERVER,
@@ -105,7 +106,7 @@ describe('a server named by REDIS_URL', () => {
     const start = setup().start({ REDIS_URL: 'redis://:secret@127.0.0.1:1' })
 
     await expect(start).rejects.toThrow(
-      new EngineError('cannot use the Redis at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1'),
+      new EngineError('cannot use the Redis at 127.0.0.1:1: nothing listens there'),
     )
   })
 
@@ -124,6 +125,27 @@ describe('a server named by REDIS_URL', () => {
       )
     },
   )
+
+  test('that is no Redis is one clear line', async () => {
+    const { port } = await listener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+
+    const start = setup().start({ REDIS_URL: `redis://127.0.0.1:${port}` })
+
+    await expect(start).rejects.toThrow(/: what listens there does not answer as a Redis does \(.+\)$/)
+  })
+
+  test('that does not answer yet is waited for, and that is said without the password', async () => {
+    const silent: Socket[] = []
+    const { port } = await listener((socket) => silent.push(socket))
+    const machine = setup()
+
+    const start = machine.start({ REDIS_URL: `redis://:secret@127.0.0.1:${port}` })
+    await until('the wait is told', async () => machine.said.length > 0)
+    for (const socket of silent) socket.destroy()
+
+    await expect(start).rejects.toThrow(EngineError)
+    expect(machine.said).toEqual([`waiting for the Redis at 127.0.0.1:${port}`])
+  })
 
   test('that is no URL of a Redis is one clear line without what it was', async () => {
     const start = setup().start({ REDIS_URL: 'http://:secret@host' })
@@ -220,8 +242,11 @@ describe('a private server from PATH', () => {
     await machine.start()
 
     await expect(machine.start()).rejects.toThrow(
-      new EngineError('another perilune service is already running on this data directory'),
+      new EngineError(
+        'another perilune service is already running on this data directory: stop it, or set PERILUNE_DATA to another one',
+      ),
     )
+    expect(machine.said).toEqual([])
   })
 
   test('is not mistaken for a stranger on the noted port', async () => {

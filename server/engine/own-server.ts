@@ -23,7 +23,9 @@ export async function occupy(url: string): Promise<Redis> {
     // The server may not yet have noticed that the previous service has died.
     for (let check = 1; await isOccupied(client); check++) {
       if (check === 20)
-        throw new EngineError('another perilune service is already running on this data directory')
+        throw new EngineError(
+          'another perilune service is already running on this data directory: stop it, or set PERILUNE_DATA to another one',
+        )
       await sleep(50)
     }
     await client.client('SETNAME', SERVICE)

@@ -21,10 +21,10 @@ interface Running {
 export async function useSpawned(executable: string, options: EngineOptions): Promise<Engine> {
   const files = filesIn(options.directory)
   const left = await findLeft(files)
-  if (left !== undefined) options.say(`taking over the ${basename(executable)} of a service that was killed`)
   const running = left ?? (await start(executable, files, options))
   const url = urlOf(running.port)
   const client = await occupy(url)
+  if (left !== undefined) options.say(`taking over the ${basename(executable)} of a service that was killed`)
   return {
     url,
     kind: 'spawned',

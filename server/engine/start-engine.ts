@@ -20,7 +20,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 
 async function firstPossible(options: EngineOptions): Promise<Engine> {
   const { env } = options
-  if (env['REDIS_URL']) return useExternal(env['REDIS_URL'])
+  if (env['REDIS_URL']) return useExternal(env['REDIS_URL'], options.say)
 
   const server = findExecutable(['redis-server', 'valkey-server'], env['PATH'])
   if (server !== undefined) return useSpawned(server, options)

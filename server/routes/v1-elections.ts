@@ -15,7 +15,7 @@ import {
   WaitQuery,
   withHolder,
 } from '../v1/coordination/arguments.ts'
-import { lendTo, type Parts } from '../v1/coordination/lending.ts'
+import { type Parts, sendLent } from '../v1/coordination/lending.ts'
 import { nameOf } from '../v1/place.ts'
 import { keepLeases } from './v1-leases.ts'
 
@@ -61,12 +61,7 @@ function stand(app: App, parts: Parts): void {
   app.post('/elections/:name/terms', options, async (request, reply) => {
     const { name } = request.params
     const leases = parts.perilune.lock(nameOf(request, name), withHolder(request, request.body))
-    const granted = await lendTo(reply, parts, { leases, wait: request.query.wait, code: 'held' })
-    if (granted === null) return reply.code(204).send()
-    const { token, leaseMs, expiresAtMs } = granted
-    return reply
-      .code(201)
-      .header('Location', `/v1/elections/${encodeURIComponent(name)}/terms/${token}`)
-      .send({ token, leaseMs, expiresAtMs })
+    const path = `/v1/elections/${encodeURIComponent(name)}/terms`
+    return sendLent(reply, parts, { leases, wait: request.query.wait }, { path })
   })
 }

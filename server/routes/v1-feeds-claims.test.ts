@@ -135,7 +135,7 @@ describe('a claim', () => {
   test('that has ended, or never was, is lost to whoever extends, releases or acks', async () => {
     const feed = api.newFeed()
     const [message] = await api.append(feed, 'a')
-    const place = placeOf(await claim(feed, { lease: '1ms' }))
+    const place = placeOf(await claim(feed, { lease: '10ms' }))
     while ((await api.call('GET', place)).status === 200) await sleep(2)
 
     for (const path of [place, `${feed}/claims/1`]) {

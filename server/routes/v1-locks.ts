@@ -15,7 +15,7 @@ import {
   WaitQuery,
   withHolder,
 } from '../v1/coordination/arguments.ts'
-import { lendTo, type Parts } from '../v1/coordination/lending.ts'
+import { type Parts, sendLent } from '../v1/coordination/lending.ts'
 import { nameOf } from '../v1/place.ts'
 import { keepLeases } from './v1-leases.ts'
 
@@ -74,11 +74,9 @@ function lendLocks(app: App, parts: Parts, open: Open): void {
     const { name } = request.params
     const { shared, ...terms } = request.body
     const leases = accessTo(open(request, name, withHolder(request, terms)), shared)
-    const granted = await lendTo(reply, parts, { leases, wait: request.query.wait, code: 'held' })
-    if (granted === null) return reply.code(204).send()
-    const { token, leaseMs, expiresAtMs } = granted
-    const place = `/v1/locks/${encodeURIComponent(name)}/leases/${token}${shared === true ? '?shared=true' : ''}`
-    return reply.code(201).header('Location', place).send({ token, leaseMs, expiresAtMs })
+    const path = `/v1/locks/${encodeURIComponent(name)}/leases`
+    const place = { path, query: shared === true ? '?shared=true' : '' }
+    return sendLent(reply, parts, { leases, wait: request.query.wait }, place)
   })
 }
 

@@ -91,7 +91,7 @@ test('a place is held until it is released, and then lost to whoever had it', as
   const { token } = (await take(subject, PLACES)).json
   expect((await take(subject, PLACES)).status).toBe(429)
   const { json } = await api.call('GET', `${subject}?limit=1&algorithm=concurrency`)
-  expect(json).toMatchObject({ subject: 'ada', known: true, held: [{ limit: 'default', token }] })
+  expect(json).toMatchObject({ subject: 'ada', exists: true, held: [{ limit: 'default', token }] })
 
   const place = `${subject}/leases/${token}?limit=1&algorithm=concurrency`
   expect((await api.call('DELETE', place)).status).toBe(204)
@@ -116,7 +116,7 @@ test('a subject that is cleared may take everything again', async () => {
   await take(subject, { ...TWO, cost: 2 })
   expect((await api.call('DELETE', subject)).status).toBe(204)
   expect((await api.call('GET', `${subject}?limit=2&window=1h`)).json).toMatchObject({
-    known: false,
+    exists: false,
     limits: { default: { remaining: 2 } },
   })
 })
@@ -133,7 +133,7 @@ describe('what is wrong', () => {
     ['burst', { limit: 1, window: '1m', burst: 2, algorithm: 'sliding-window' }],
     ['algorithm', { limit: 1, window: '1m', algorithm: 'guess' }],
     ['lease', { limit: 1, window: '1m', lease: '1m' }],
-    ['onOutage', { limit: 1, window: '1m', onOutage: 'failOpen' }],
+    ['onOutage', { limit: 1, window: '1m', onOutage: 'fail-open' }],
     ['cost', { ...TWO, cost: 0 }],
     ['limits', { limits: {} }],
     ['limits.a.window', { limits: { a: { limit: 1 } } }],
@@ -146,7 +146,7 @@ describe('what is wrong', () => {
       const { status, json } = await api.call('POST', `${subject}/${kind}`, { body })
       expect([status, json.code, json.argument]).toEqual([400, 'invalid-argument', argument])
     }
-    expect((await api.call('GET', `${subject}?limit=1&window=1m`)).json.known).toBe(false)
+    expect((await api.call('GET', `${subject}?limit=1&window=1m`)).json.exists).toBe(false)
   })
 
   test('in a query or a path is refused by its name', async () => {

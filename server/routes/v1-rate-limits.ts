@@ -1,6 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Allowed, type Denied, LeaseLostError, rateLimitHeaders } from 'perilune'
+import { type Allowed, type Denied, rateLimitHeaders } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { duration, leaseToken, name } from '../v1/arguments.ts'
@@ -137,8 +137,7 @@ function releasePlaces(app: App, open: Open): void {
   }
   app.delete(`${url}/leases/:token`, { schema }, async (request, reply) => {
     const { subject, token } = request.params
-    const held = await open(request, limitsIn(request.query)).release(subject, Number(token))
-    if (!held) throw new LeaseLostError(`subject ${subject}`, Number(token))
+    await open(request, limitsIn(request.query)).release(subject, Number(token))
     return reply.code(204).send()
   })
 }

@@ -14,7 +14,7 @@ import {
   WaitQuery,
   withHolder,
 } from '../v1/coordination/arguments.ts'
-import { lendTo, type Parts } from '../v1/coordination/lending.ts'
+import { type Parts, sendLent } from '../v1/coordination/lending.ts'
 import { nameOf } from '../v1/place.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import { keepLeases } from './v1-leases.ts'
@@ -71,13 +71,8 @@ function lendPermits(app: App, parts: Parts, open: Open): void {
       lend: (waiting: Waiting) => semaphore.lend({ weight, ...waiting }),
       release: (token: number) => semaphore.release(token),
     }
-    const granted = await lendTo(reply, parts, { leases, wait: request.query.wait, code: 'full' })
-    if (granted === null) return reply.code(204).send()
-    const { token, leaseMs, expiresAtMs } = granted
-    return reply
-      .code(201)
-      .header('Location', `/v1/semaphores/${encodeURIComponent(request.params.name)}/leases/${token}`)
-      .send({ token, leaseMs, expiresAtMs })
+    const path = `/v1/semaphores/${encodeURIComponent(request.params.name)}/leases`
+    return sendLent(reply, parts, { leases, wait: request.query.wait }, { path })
   })
 }
 

@@ -1,6 +1,6 @@
 // A reader of server-sent events.
 
-export interface ServerEvent {
+interface ServerEvent {
   /** `message` unless the stream says otherwise; null for one without data, as a heartbeat is. */
   readonly event: string | null
   readonly id: string | null

@@ -18,9 +18,11 @@ export interface DescribedRoute {
     readonly name: string
     readonly description?: string
   }[]
+  /** Of those that take a body. */
+  readonly requestBody?: object
 }
 
-export interface Description {
+interface Description {
   readonly openapi: string
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedRoute>>>>
 }

@@ -3,7 +3,7 @@
 import { InvalidArgumentError, LeaseLostError, PeriluneError } from 'perilune'
 import { Problem } from '../problems.ts'
 
-export interface ProblemDocument {
+interface ProblemDocument {
   readonly type: string
   readonly title: string
   readonly status: number
@@ -102,8 +102,8 @@ export function unforeseenAnswer(): ProblemAnswer {
 
 function fromLibrary(error: PeriluneError): ProblemAnswer {
   if (error instanceof InvalidArgumentError) {
-    const { argument, message } = error
-    return { headers: {}, document: { ...problem(400, `${message}.`), argument } }
+    const detail = `${withoutOptions(error.message)}.`
+    return { headers: {}, document: { ...problem(400, detail), argument: withoutOptions(error.argument) } }
   }
   if (error instanceof LeaseLostError) {
     return { headers: {}, document: problem(410, `The lease ${error.token} has ended, or never was.`) }
@@ -113,6 +113,11 @@ function fromLibrary(error: PeriluneError): ProblemAnswer {
       ? 'The store did not answer in time: the request may have been carried out.'
       : 'The store did not carry out the request. Please try again.'
   return { headers: { 'Retry-After': '1' }, document: problem(503, detail, error.code) }
+}
+
+/** The library speaks of its options; a request has no such word. */
+function withoutOptions(text: string): string {
+  return text.replace(/^options\./, '')
 }
 
 /** Fastify's own errors: bodies too large or of another type, paths that cannot be decoded, shutting down. */

@@ -1,5 +1,5 @@
 import { get, list, put, remove, replace } from '../generated/catalog.ts'
-import { checkInteger } from '../runtime/arguments.ts'
+import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -75,7 +75,9 @@ export class Catalog<Document> {
   }
 
   /** Lists names in the order of their bytes. */
-  async list({ after = '', limit = 20 }: ListOptions = {}): Promise<Listing<Document>> {
+  async list(options: ListOptions = {}): Promise<Listing<Document>> {
+    checkOptions('options', options, ['after', 'limit'])
+    const { after = '', limit = 20 } = options
     const answer = await this.#unit.run(list, { after, limit: checkInteger('limit', limit, 1, MAX_LIMIT) })
     const entries = answer.entries.map(({ name, document }) => ({
       name,

@@ -136,6 +136,7 @@ class IoredisDriver implements Driver {
    * server can begin; those after it are corked and travel in one write.
    */
   #gather(): void {
+    if (this.#pending.idle) return
     if (!this.#turnBegan) {
       this.#turnBegan = true
       setImmediate(() => this.#endTurn())

@@ -35,6 +35,11 @@ export class PendingRuns {
     })
   }
 
+  /** True while no answer is due. */
+  get idle(): boolean {
+    return this.#runs.size === 0
+  }
+
   /** The client has just sent all that waited for the connection. */
   markWritten(): void {
     for (const run of this.#runs) run.written = true

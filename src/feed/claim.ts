@@ -1,6 +1,10 @@
 import { ack, claimed, extend, release } from '../generated/feed.ts'
+import { checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import { endsAtOf } from '../runtime/grant.ts'
+import type { Extended } from '../runtime/lease-by-token.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
 import { knownIds, type Message, type Source, toMessage } from './message.ts'
 
 /** Messages that a claim did not hold when they were to be acked, by reason. */
@@ -15,10 +19,6 @@ export interface ExtendOptions {
   grace?: Duration
 }
 
-const MAX_LEASE = { max: '30d' } as const
-// The server counts whole milliseconds, so a lease may end up to one earlier than its length says.
-const ROUNDING_MS = 1
-
 /**
  * Messages that nobody else gets until the lease ends.
  * Ack what is done; leaving an `await using` block gives back what is not.
@@ -31,7 +31,7 @@ export class Claim<Body> implements AsyncDisposable {
   #endsAt: number
   #expiresAtMs: number
   #leaseMs: number
-  #open = true
+  #state: 'held' | 'acked' | 'released' | 'lost' = 'held'
 
   /** `askedAt`: `performance.now()` before the claim was asked for; from then on its lease is counted. */
   constructor(source: Source<Body>, claim: ClaimState<Body>, askedAt: number) {
@@ -40,7 +40,7 @@ export class Claim<Body> implements AsyncDisposable {
     this.messages = claim.messages
     this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
-    this.#endsAt = askedAt + claim.remainingMs - ROUNDING_MS
+    this.#endsAt = endsAtOf(askedAt, claim.remainingMs)
   }
 
   /** How long the lease was made for, counted from the claim or its last extension. */
@@ -55,37 +55,47 @@ export class Claim<Body> implements AsyncDisposable {
 
   /** How much of the lease is left by this process's own clock; never more than the server grants. */
   get remainingMs(): number {
-    return Math.max(0, this.#endsAt - performance.now())
+    return this.#state === 'held' ? Math.max(0, this.#endsAt - performance.now()) : 0
   }
 
-  /** Makes the claim last `lease` from now. Throws LeaseLostError when it has ended. */
-  async extend(lease: Duration, options: ExtendOptions = {}): Promise<void> {
+  /** Throws LeaseLostError unless the claim is held now, also when the process has been asleep. */
+  assertHeld(): void {
+    if (this.remainingMs === 0) throw lost(this.#source, this.token)
+  }
+
+  /** Makes the claim last `lease` from now; default: as long as before. Throws LeaseLostError. */
+  async extend(lease: Duration = `${this.#leaseMs}ms`, options: ExtendOptions = {}): Promise<void> {
     const askedAt = performance.now()
     const extended = await this.#whileHeld(extendClaim(this.#source, this.token, lease, options))
     this.#expiresAtMs = extended.expiresAtMs
     this.#leaseMs = extended.leaseMs
-    this.#endsAt = askedAt + extended.leaseMs - ROUNDING_MS
+    this.#endsAt = endsAtOf(askedAt, extended.leaseMs)
   }
 
   /**
    * Removes messages that are done, all of the claim by default. Resolves to those that the claim did
-   * not hold. Throws LeaseLostError when the claim has ended.
+   * not hold. Throws LeaseLostError when the claim has ended. A second ack of all does nothing.
    */
   async ack(ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
+    if (ids === 'all' && this.#state === 'acked') return []
     const refused = await this.#whileHeld(ackClaim(this.#source, this.token, ids))
-    if (ids === 'all') this.#open = false
+    if (ids === 'all') this.#state = 'acked'
     return refused
   }
 
-  /** Gives messages back, all of the claim by default: they are free again. Throws LeaseLostError. */
+  /**
+   * Gives messages back, all that are left by default: they are free again. Throws LeaseLostError when the claim
+   * had ended before. A second call, or one after an ack of all, does nothing.
+   */
   async release(ids: readonly string[] | 'all' = 'all'): Promise<void> {
+    if (ids === 'all' && (this.#state === 'acked' || this.#state === 'released')) return
     await this.#whileHeld(releaseClaim(this.#source, this.token, ids))
-    if (ids === 'all') this.#open = false
+    if (ids === 'all') this.#state = 'released'
   }
 
   /** Gives back what has not been acked. A claim whose lease has ended has nothing left to give. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#open) return
+    if (this.#state !== 'held') return
     await this.release().catch((error: unknown) => {
       if (!(error instanceof LeaseLostError)) throw error
     })
@@ -95,7 +105,7 @@ export class Claim<Body> implements AsyncDisposable {
     try {
       return await call
     } catch (error) {
-      if (error instanceof LeaseLostError) this.#open = false
+      if (error instanceof LeaseLostError) this.#state = 'lost'
       throw error
     }
   }
@@ -124,18 +134,15 @@ export async function findClaim<Body>(source: Source<Body>, token: number): Prom
   )
 }
 
-export interface Extended {
-  readonly leaseMs: number
-  readonly expiresAtMs: number
-}
-
 export async function extendClaim<Body>(
   source: Source<Body>,
   token: number,
   lease: Duration,
-  { grace = '0ms' }: ExtendOptions,
+  options: ExtendOptions,
 ): Promise<Extended> {
-  const leaseMs = toMs('lease', lease, MAX_LEASE)
+  checkOptions('options', options, ['grace'])
+  const { grace = '0ms' } = options
+  const leaseMs = toLeaseMs(lease)
   const graceMs = toMs('grace', grace, { min: '0ms' })
   const answer = await source.unit.run(extend, { token: String(token), leaseMs, graceMs })
   if (answer.status === 'lost') throw lost(source, token)
@@ -180,7 +187,7 @@ export async function releaseClaim<Body>(
 }
 
 function lost<Body>({ unit }: Source<Body>, token: number): LeaseLostError {
-  return new LeaseLostError(`a claim of the feed '${unit.place.name}'`, token)
+  return new LeaseLostError(`claim of feed '${unit.place.name}'`, token)
 }
 
 function unknownIds(ids: readonly string[]): Refused[] {

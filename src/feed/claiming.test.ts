@@ -33,6 +33,38 @@ describe('claiming', () => {
     expect(await quick?.ack()).toEqual([])
   })
 
+  test('an extension without a length makes the claim last as long as before', async () => {
+    const { feed, clock } = await setup<string>()
+    await feed.append('work')
+    const claim = await feed.claim({ lease: '10s' })
+    await clock.advance(9000)
+
+    await claim?.extend()
+
+    expect(claim?.leaseMs).toBe(10_000)
+    await clock.advance(9999)
+    expect(await claim?.ack()).toEqual([])
+  })
+
+  test('a claim that was acked or given back does nothing the second time, and holds nothing', async () => {
+    const { feed, calls } = await setup<number>()
+    await feed.appendMany([{ body: 1 }, { body: 2 }])
+    const [first, second] = [await feed.claim({ limit: 1 }), await feed.claim({ limit: 1 })]
+    first?.assertHeld()
+    await first?.ack()
+    await second?.release()
+    calls.length = 0
+
+    expect(await first?.ack()).toEqual([])
+    await first?.release()
+    await second?.release()
+
+    expect(calls).toEqual([])
+    expect([first?.remainingMs, second?.remainingMs]).toEqual([0, 0])
+    expect(() => first?.assertHeld()).toThrow(LeaseLostError)
+    await expect(second?.ack()).rejects.toThrow(LeaseLostError)
+  })
+
   test('leaving the block gives back what was not acked', async () => {
     const { feed } = await setup<number>()
     await feed.appendMany([{ body: 1 }, { body: 2 }])

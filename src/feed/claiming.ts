@@ -3,6 +3,7 @@
 import { claim } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import { Claim } from './claim.ts'
 import { MAX_IDS, type Source, toMessage } from './message.ts'
@@ -15,6 +16,9 @@ export interface ClaimOptions extends Waiting {
   /** How long messages live beyond their claim at least; default: not beyond it. */
   grace?: Duration
 }
+
+export const TAKE_OPTIONS = ['limit', 'wait', 'signal'] as const
+export const CLAIM_OPTIONS = ['limit', 'wait', 'signal', 'lease', 'grace'] as const
 
 export interface DeadLetterOptions {
   /** Claims after which a message becomes a dead letter; 0: never. */
@@ -32,13 +36,13 @@ export interface ClaimTerms extends DeadLetterOptions {
 
 /** Checks the options. Throws InvalidArgumentError. */
 export function toClaimTerms(
-  { limit = 10, lease = '30s', grace = '0ms' }: ClaimOptions,
+  { limit = 10, lease, grace = '0ms' }: ClaimOptions,
   dead: DeadLetterOptions,
 ): ClaimTerms {
   return {
     ...dead,
     limit: checkInteger('limit', limit, 1, MAX_IDS),
-    leaseMs: toMs('lease', lease, { max: '30d' }),
+    leaseMs: toLeaseMs(lease),
     graceMs: toMs('grace', grace, { min: '0ms' }),
   }
 }

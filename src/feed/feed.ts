@@ -1,45 +1,44 @@
-import { clear, get, remove } from '../generated/feed.ts'
-import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import { clear, get } from '../generated/feed.ts'
+import { checkOptions, checkToken } from '../runtime/arguments.ts'
 import { type Codec, json } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
+import type { Extended } from '../runtime/lease-by-token.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
-import {
-  type Appended,
-  Appender,
-  type AppendOptions,
-  type AppendTerms,
-  checkNewMessage,
-  type Defaults,
-  type NewMessage,
-  toOutgoing,
-} from './appending.ts'
+import { type Appended, Appender, type Keep, toAppendTerms } from './appending.ts'
 import {
   ackClaim,
   type Claim,
-  type Extended,
   type ExtendOptions,
   extendClaim,
   findClaim,
   type Refused,
   releaseClaim,
 } from './claim.ts'
-import { type ClaimOptions, claimMessages, type DeadLetterOptions, toDeadLetterOptions } from './claiming.ts'
+import {
+  CLAIM_OPTIONS,
+  type ClaimOptions,
+  claimMessages,
+  type DeadLetterOptions,
+  TAKE_OPTIONS,
+  toDeadLetterOptions,
+} from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import { knownIds, type Message, type Source, toMessages } from './message.ts'
-import { type Page, type ReadOptions, readPage } from './reading.ts'
+import {
+  type AppendOptions,
+  checkNewMessage,
+  type Defaults,
+  type NewMessage,
+  toNewMessage,
+  toOutgoing,
+} from './outgoing.ts'
+import { type Page, READ_OPTIONS, type ReadOptions, readPage } from './reading.ts'
+import { type Removed, type RemoveOptions, removeMessages } from './removing.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
 import { type TailedMessage, type TailOptions, tail } from './tail.ts'
-
-/** What the feed keeps; a number is a count of messages. Whatever is beyond goes, oldest first. */
-export interface Keep {
-  count?: number
-  age?: Duration
-  /** Of all bodies together. */
-  bytes?: number
-}
 
 export interface FeedOptions<Body> {
   /** What to keep when appending; default: everything. */
@@ -56,17 +55,6 @@ export interface FeedOptions<Body> {
   rememberFor?: Duration
   /** How bodies become bytes; default JSON. */
   codec?: Codec<Body>
-}
-
-export interface RemoveOptions {
-  /** True removes messages under a live claim too; default false. */
-  evenClaimed?: boolean
-}
-
-export interface Removed {
-  readonly count: number
-  /** Messages that stayed because a live claim holds them. */
-  readonly held: readonly string[]
 }
 
 const OPTIONS = [
@@ -102,7 +90,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
       unit: unit ?? new Unit(runtime, { structure: 'feed', name: this.name, since: SINCE }),
       codec: options.codec ?? json<Body>(),
     }
-    this.#appender = new Appender(this.#source, toTerms(options))
+    this.#appender = new Appender(this.#source, toAppendTerms(options))
     this.#defaults = {
       expireMs: options.expireAfter === undefined ? 0 : toMs('expireAfter', options.expireAfter),
       origin: checkOrigin(options.origin ?? ''),
@@ -134,13 +122,16 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return this.#appender.appendMany(outgoing)
   }
 
-  /** Reads the messages after a marker, oldest first; an empty page when nothing comes within `wait`. */
+  /**
+   * Reads the messages after a marker, oldest first; an empty page when nothing comes within `wait`. Throws the
+   * signal's reason.
+   */
   async read(options: ReadOptions = {}): Promise<Page<Body>> {
     checkOptions('options', options, READ_OPTIONS)
     return readPage(this.#source, options, this.#defaults.origin)
   }
 
-  /** Yields every message after `after` and then those that come, until the signal aborts. */
+  /** Yields every message after `after` and then those that come. Throws the signal's reason. */
   tail(options: TailOptions = {}): AsyncGenerator<TailedMessage<Body>> {
     return tail((page) => this.read(page), options)
   }
@@ -160,21 +151,13 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   }
 
   /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
-  async remove(ids: readonly string[], { evenClaimed = false }: RemoveOptions = {}): Promise<Removed> {
-    const known = knownIds('ids', ids)
-    if (known.length === 0) return { count: 0, held: [] }
-    const answer = await this.#source.unit.runOnce(remove, ({ caller, call }) => ({
-      caller,
-      call,
-      evenClaimed,
-      ids: known,
-    }))
-    return { count: answer.count, held: answer.held.map(String) }
+  async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
+    return removeMessages(this.#source, ids, options)
   }
 
-  /** Claims the oldest free messages. Resolves to null when there are none within `wait`. */
+  /** Claims the oldest free messages; null when there are none within `wait`. Throws the signal's reason. */
   async claim(options: ClaimOptions = {}): Promise<Claim<Body> | null> {
-    checkOptions('options', options, ['limit', 'lease', 'grace', 'wait', 'signal'])
+    checkOptions('options', options, CLAIM_OPTIONS)
     return claimMessages(this.#source, options, this.#dead)
   }
 
@@ -203,6 +186,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * die in between, they are free again after half a minute; none is lost.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<Message<Body>[]> {
+    checkOptions('options', options, TAKE_OPTIONS)
     const claim = await this.claim(options)
     if (claim === null) return []
     await claim.ack()
@@ -212,8 +196,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   /** A reader whose marker is stored with the feed. It is made by its first use. */
   subscriber(name: string, options: SubscriberOptions = {}): Subscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
-    const checked = checkText('name', name, 512)
-    return new Subscriber(this.#source, checked, (page) => this.read(page), options)
+    return new Subscriber(this.#source, checkName('name', name), (page) => this.read(page), options)
   }
 
   /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slot. */
@@ -232,7 +215,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     for (;;) {
       const { messages, more } = await this.deadLetters.read({ limit: 100 })
       if (messages.length === 0) return moved
-      await to.appendMany(messages.map((message) => asNew(this.name, message)))
+      await to.appendMany(messages.map((message) => toNewMessage(this.name, message)))
       await this.deadLetters.remove(
         messages.map(({ id }) => id),
         { evenClaimed: true },
@@ -247,39 +230,15 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return inspectFeed(this.#source)
   }
 
-  /** Deletes the feed with its subscribers and dead letters. Resolves to false when there was nothing. */
+  /**
+   * Deletes the feed with its subscribers and dead letters: claims are lost, and those who wait go on. Resolves to
+   * false when there was nothing.
+   */
   async clear(): Promise<boolean> {
     const { unit } = this.#source
     const answer = await unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
     return answer.existed
   }
-}
-
-const READ_OPTIONS = ['after', 'limit', 'echo', 'includeClaimed', 'includeDelayed', 'wait', 'signal'] as const
-
-function asNew<Body>(
-  feed: string,
-  { id, body, ageMs, createdAtMs, expiresAtMs }: Message<Body>,
-): NewMessage<Body> {
-  const idempotencyKey = `dead ${id} of ${feed}`.slice(0, 512)
-  if (expiresAtMs === null) return { body, idempotencyKey }
-  const leftMs = Math.max(1, expiresAtMs - createdAtMs - ageMs)
-  return { body, idempotencyKey, expireAfter: `${leftMs}ms` }
-}
-
-function toTerms<Body>({ keep = {}, rememberFor = '1h' }: FeedOptions<Body>): AppendTerms {
-  const { count, age, bytes } = typeof keep === 'number' ? { count: keep } : keep
-  checkOptions('keep', typeof keep === 'number' ? {} : keep, ['count', 'age', 'bytes'])
-  return {
-    keepCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
-    keepMs: age === undefined ? 0 : toMs('keep.age', age),
-    keepBytes: bytes === undefined ? 0 : checkInteger('keep.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
-    rememberMs: toMs('rememberFor', rememberFor, { max: '30d' }),
-  }
-}
-
-function checkToken(token: unknown): number {
-  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }
 
 function checkOrigin(origin: unknown): string {
@@ -288,3 +247,6 @@ function checkOrigin(origin: unknown): string {
   }
   return origin
 }
+
+export type { Keep } from './appending.ts'
+export type { Removed, RemoveOptions } from './removing.ts'

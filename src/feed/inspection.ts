@@ -60,7 +60,7 @@ export async function inspectFeed<Body>(source: Source<Body>): Promise<FeedInspe
 }
 
 /** Does everything that time has made due, in bounded steps. */
-export async function settleAll<Body>({ unit }: Source<Body>): Promise<void> {
+async function settleAll<Body>({ unit }: Source<Body>): Promise<void> {
   for (;;) {
     const { more } = await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
     if (!more) return

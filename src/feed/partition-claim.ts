@@ -41,21 +41,29 @@ export class PartitionClaim<Body> implements AsyncDisposable {
     return this.#claim.remainingMs
   }
 
-  /** Makes the claim last `lease` from now. Throws LeaseLostError when it has ended. */
-  extend(lease: Duration, options: ExtendOptions = {}): Promise<void> {
+  /** Throws LeaseLostError unless the claim is held now, also when the process has been asleep. */
+  assertHeld(): void {
+    this.#claim.assertHeld()
+  }
+
+  /** Makes the claim last `lease` from now; default: as long as before. Throws LeaseLostError. */
+  extend(lease?: Duration, options: ExtendOptions = {}): Promise<void> {
     return this.#claim.extend(lease, options)
   }
 
   /**
    * Removes messages that are done, all of the claim by default. Resolves to those that the claim did
-   * not hold. Throws LeaseLostError when the claim has ended.
+   * not hold. Throws LeaseLostError when the claim has ended. A second ack of all does nothing.
    */
   async ack(ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
     const refused = await this.#claim.ack(ids === 'all' ? ids : this.#plain(ids))
     return refused.map(({ id, reason }) => ({ id: toPartitionedId(this.partition, id), reason }))
   }
 
-  /** Gives messages back, all of the claim by default: they are free again. Throws LeaseLostError. */
+  /**
+   * Gives messages back, all that are left by default: they are free again. Throws LeaseLostError when the claim
+   * had ended before. A second call, or one after an ack of all, does nothing.
+   */
   async release(ids: readonly string[] | 'all' = 'all'): Promise<void> {
     await this.#claim.release(ids === 'all' ? ids : this.#plain(ids))
   }

@@ -14,8 +14,6 @@ import { PartitionClaim } from './partition-claim.ts'
 import { soonest } from './partition-reading.ts'
 import type { PartitionSet } from './partition-set.ts'
 
-export const CLAIM_OPTIONS = ['limit', 'lease', 'grace', 'wait', 'signal'] as const
-
 export class PartitionClaims<Body> {
   readonly #partitions: PartitionSet<Body>
   readonly #dead: DeadLetterOptions

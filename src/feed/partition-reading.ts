@@ -28,7 +28,7 @@ export interface PartitionedPage<Body> {
   readonly resets: readonly number[]
 }
 
-export const READ_OPTIONS = ['after', 'limit', 'echo', 'includeClaimed', 'wait', 'signal'] as const
+export const READ_OPTIONS: readonly string[] = ['after', 'limit', 'echo', 'includeClaimed', 'wait', 'signal']
 
 /** Reads one page; an empty one when nothing comes within `wait`. */
 export async function readPartitions<Body>(

@@ -1,9 +1,18 @@
+import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { composeMarker, parseMarker } from './partition-marker.ts'
-import type { PartitionedPage, PartitionedReadOptions } from './partition-reading.ts'
+import { type PartitionedPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
 import type { PartitionSet } from './partition-set.ts'
 import { type TailedPartitionedMessage, tailPartitions } from './partition-tail.ts'
-import type { AdvanceOptions, Subscriber, SubscriberOptions } from './subscriber.ts'
+import {
+  ADVANCE_OPTIONS,
+  type AdvanceOptions,
+  type Subscriber,
+  type SubscriberOptions,
+} from './subscriber.ts'
+
+const PAGE_OPTIONS = READ_OPTIONS.filter((option) => option !== 'after')
+const TAIL_OPTIONS = PAGE_OPTIONS.filter((option) => option !== 'wait')
 
 /**
  * A reader whose position is kept with each partition.
@@ -45,11 +54,13 @@ export class PartitionedSubscriber<Body> {
   async *read(
     options: Omit<PartitionedReadOptions, 'after' | 'wait'> = {},
   ): AsyncGenerator<TailedPartitionedMessage<Body>> {
+    checkOptions('options', options, TAIL_OPTIONS)
     yield* tailPartitions(this.#read, { ...options, after: await this.marker() })
   }
 
   /** One page after the stored marker. */
   async page(options: Omit<PartitionedReadOptions, 'after'> = {}): Promise<PartitionedPage<Body>> {
+    checkOptions('options', options, PAGE_OPTIONS)
     return this.#read({ ...options, after: await this.marker() })
   }
 
@@ -59,7 +70,9 @@ export class PartitionedSubscriber<Body> {
    * faster, or null when the subscriber has been removed from a partition. An error may leave some
    * partitions advanced; repeating it is safe.
    */
-  async advance(marker: string | null, { rewind = false }: AdvanceOptions = {}): Promise<string | null> {
+  async advance(marker: string | null, options: AdvanceOptions = {}): Promise<string | null> {
+    checkOptions('options', options, ADVANCE_OPTIONS)
+    const { rewind = false } = options
     if (marker === null || marker === 'end') {
       throw new InvalidArgumentError('marker', 'must be the marker of a message on a page, or of a page')
     }

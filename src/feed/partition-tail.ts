@@ -1,7 +1,8 @@
 // Following all partitions: pages one after the other, and waiting at the end.
 
+import { checkOptions } from '../runtime/arguments.ts'
 import type { PartitionedMessage } from './partition-message.ts'
-import type { PartitionedPage, PartitionedReadOptions } from './partition-reading.ts'
+import { type PartitionedPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
 
 export interface PartitionedTailOptions extends Omit<PartitionedReadOptions, 'wait'> {}
 
@@ -13,6 +14,7 @@ export interface TailedPartitionedMessage<Body> extends PartitionedMessage<Body>
 
 type Lost = TailedPartitionedMessage<unknown>['lostBefore']
 
+const OPTIONS = READ_OPTIONS.filter((option) => option !== 'wait')
 const PAGE_WAIT = '30s'
 
 /** Yields every message after `after` and then those that come, until the signal aborts or the loop ends. */
@@ -20,6 +22,7 @@ export async function* tailPartitions<Body>(
   read: (options: PartitionedReadOptions) => Promise<PartitionedPage<Body>>,
   options: PartitionedTailOptions,
 ): AsyncGenerator<TailedPartitionedMessage<Body>, void, undefined> {
+  checkOptions('options', options, OPTIONS)
   let { after } = options
   const lost = new Map<number, Lost>()
   for (;;) {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { InvalidArgumentError, perilune } from 'perilune'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { clusters } from '../../test/drivers/clients.ts'
+import { waysToOpen } from '../../test/drivers/client.ts'
 import { bodies } from '../../test/feed-fixture.ts'
 import { keysFor, keysOf, numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
 import { slotOf } from '../drivers/slot.ts'
@@ -118,7 +118,7 @@ describe('the number of partitions', () => {
   })
 })
 
-test.each(Object.entries(clusters))(
+test.each(await waysToOpen('clusters'))(
   'with %s, partitions lie on different nodes and work as one feed',
   async (_, open) => {
     const { driver, close } = await open(inject('clusterPorts'))

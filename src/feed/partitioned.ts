@@ -1,8 +1,9 @@
-import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
+import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { findClaim } from './claim.ts'
-import type { ClaimOptions } from './claiming.ts'
-import type { FeedOptions, Removed, RemoveOptions } from './feed.ts'
+import { CLAIM_OPTIONS, type ClaimOptions, TAKE_OPTIONS } from './claiming.ts'
+import type { FeedOptions } from './feed.ts'
 import {
   APPEND_OPTIONS,
   type NewPartitionedMessage,
@@ -11,7 +12,7 @@ import {
   type PartitionedAppendOptions,
 } from './partition-appending.ts'
 import { PartitionClaim } from './partition-claim.ts'
-import { CLAIM_OPTIONS, PartitionClaims } from './partition-claiming.ts'
+import { PartitionClaims } from './partition-claiming.ts'
 import { inspectPartitions, type PartitionedInspection } from './partition-inspection.ts'
 import { inPartition, type PartitionedMessage, placedIds, toPartitionedId } from './partition-message.ts'
 import {
@@ -27,6 +28,7 @@ import {
   type TailedPartitionedMessage,
   tailPartitions,
 } from './partition-tail.ts'
+import type { Removed, RemoveOptions } from './removing.ts'
 import type { SubscriberOptions } from './subscriber.ts'
 
 export interface PartitionedFeedOptions<Body> extends FeedOptions<Body> {
@@ -89,7 +91,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   /**
    * Reads the messages after a marker in all partitions; an empty page when nothing comes within `wait`.
    * They are merged oldest first, as far as the clocks of the servers agree; within a partition the order
-   * is exact.
+   * is exact. Throws the signal's reason.
    */
   async read(options: PartitionedReadOptions = {}): Promise<PartitionedPage<Body>> {
     checkOptions('options', options, READ_OPTIONS)
@@ -97,7 +99,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     return readPartitions(this.#partitions, options, this.#options.origin ?? '')
   }
 
-  /** Yields every message after `after` and then those that come, until the signal aborts. */
+  /** Yields every message after `after` and then those that come. Throws the signal's reason. */
   tail(options: PartitionedTailOptions = {}): AsyncGenerator<TailedPartitionedMessage<Body>> {
     return tailPartitions((page) => this.read(page), options)
   }
@@ -121,6 +123,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
 
   /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
   async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
+    checkOptions('options', options, ['evenClaimed'])
     const removed = await this.#eachPartition(ids, async (number, own) => {
       const { count, held } = await this.#partitions.at(number).feed.remove(own, options)
       return { count, held: held.map((id) => toPartitionedId(number, id)) }
@@ -133,7 +136,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
 
   /**
    * Claims the oldest free messages of one partition, the partitions taking turns: a claim never spans two.
-   * Resolves to null when there are none in any within `wait`.
+   * Resolves to null when there are none in any within `wait`. Throws the signal's reason.
    */
   async claim(options: ClaimOptions = {}): Promise<PartitionClaim<Body> | null> {
     checkOptions('options', options, CLAIM_OPTIONS)
@@ -144,7 +147,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   /** A live claim by its partition and token. Null when it has ended or never was. */
   async findClaim(partition: number, token: number): Promise<PartitionClaim<Body> | null> {
     const { source } = this.#partitions.at(partition)
-    const claim = await findClaim(source, checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER))
+    const claim = await findClaim(source, checkToken(token))
     return claim === null ? null : new PartitionClaim(claim, partition, this.partitions)
   }
 
@@ -153,6 +156,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * this process die in between, they are free again after half a minute; none is lost.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<PartitionedMessage<Body>[]> {
+    checkOptions('options', options, TAKE_OPTIONS)
     const claim = await this.claim(options)
     if (claim === null) return []
     await claim.ack()
@@ -162,8 +166,12 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   /** A reader whose position is stored with every partition. It is made by its first use. */
   subscriber(name: string, options: SubscriberOptions = {}): PartitionedSubscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
-    const checked = checkText('name', name, 512)
-    return new PartitionedSubscriber(this.#partitions, checked, (page) => this.read(page), options)
+    return new PartitionedSubscriber(
+      this.#partitions,
+      checkName('name', name),
+      (page) => this.read(page),
+      options,
+    )
   }
 
   /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slots. */

@@ -18,6 +18,16 @@ export interface ReadOptions extends Waiting {
   includeDelayed?: boolean
 }
 
+export const READ_OPTIONS: readonly string[] = [
+  'after',
+  'limit',
+  'echo',
+  'includeClaimed',
+  'includeDelayed',
+  'wait',
+  'signal',
+]
+
 export interface Page<Body> {
   readonly messages: readonly Message<Body>[]
   /** Where to read on. It moves over messages that were hidden, and outlives those it came from. */

@@ -1,7 +1,8 @@
 import { advance, forget, subscribe } from '../generated/feed.ts'
+import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkMarker, type Source } from './message.ts'
-import type { Page, ReadOptions } from './reading.ts'
+import { type Page, READ_OPTIONS, type ReadOptions } from './reading.ts'
 import { type TailedMessage, tail } from './tail.ts'
 
 export interface SubscriberOptions {
@@ -15,6 +16,10 @@ export interface AdvanceOptions {
   /** True lets the subscriber move back; default false: it only moves forward. */
   rewind?: boolean
 }
+
+export const ADVANCE_OPTIONS = ['rewind'] as const
+const PAGE_OPTIONS = READ_OPTIONS.filter((option) => option !== 'after')
+const TAIL_OPTIONS = PAGE_OPTIONS.filter((option) => option !== 'wait')
 
 /**
  * A reader whose marker is kept with the feed.
@@ -54,11 +59,13 @@ export class Subscriber<Body> {
 
   /** Yields every message after the stored marker, then those that come. */
   async *read(options: Omit<ReadOptions, 'after' | 'wait'> = {}): AsyncGenerator<TailedMessage<Body>> {
+    checkOptions('options', options, TAIL_OPTIONS)
     yield* tail(this.#read, { ...options, after: await this.marker() })
   }
 
   /** One page after the stored marker. */
   async page(options: Omit<ReadOptions, 'after'> = {}): Promise<Page<Body>> {
+    checkOptions('options', options, PAGE_OPTIONS)
     return this.#read({ ...options, after: await this.marker() })
   }
 
@@ -66,7 +73,9 @@ export class Subscriber<Body> {
    * Stores a marker; everything up to it is dealt with. Resolves to the marker now stored, which is a
    * later one when another process was faster, or null when subscriber or feed have been removed.
    */
-  async advance(marker: string | null, { rewind = false }: AdvanceOptions = {}): Promise<string | null> {
+  async advance(marker: string | null, options: AdvanceOptions = {}): Promise<string | null> {
+    checkOptions('options', options, ADVANCE_OPTIONS)
+    const { rewind = false } = options
     if (marker === null || marker === 'end') {
       throw new InvalidArgumentError('marker', 'must be the marker of a visible message or page')
     }

@@ -1,7 +1,8 @@
 // Following a feed: pages one after the other, and waiting at the end.
 
+import { checkOptions } from '../runtime/arguments.ts'
 import type { Message } from './message.ts'
-import type { Page, ReadOptions } from './reading.ts'
+import { type Page, READ_OPTIONS, type ReadOptions } from './reading.ts'
 
 export interface TailOptions extends Omit<ReadOptions, 'wait'> {}
 
@@ -11,6 +12,7 @@ export interface TailedMessage<Body> extends Message<Body> {
   readonly lostBefore: 'gap' | 'reset' | null
 }
 
+const OPTIONS = READ_OPTIONS.filter((option) => option !== 'wait')
 const PAGE_WAIT = '30s'
 
 /** Yields every message after `after` and then those that come, until the signal aborts or the loop ends. */
@@ -18,6 +20,7 @@ export async function* tail<Body>(
   read: (options: ReadOptions) => Promise<Page<Body>>,
   options: TailOptions,
 ): AsyncGenerator<TailedMessage<Body>, void, undefined> {
+  checkOptions('options', options, OPTIONS)
   let { after } = options
   let lostBefore: TailedMessage<Body>['lostBefore'] = null
   for (;;) {

@@ -118,7 +118,7 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'catalog/list',
-    sha1: 'e0b1bb044181e56e187f38dc576a06e5eebf77a8',
+    sha1: '95d6e8941bf3ae8ef74dcae458aa0453a69a7af4',
     reads: true,
     bytes: true,
     source: `--[[
@@ -151,7 +151,7 @@ if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 local from = after == '' and '-' or '(' .. after
-local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', 0, limit + 1)
+local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
 local more = #found > limit and 1 or 0
 found[limit + 1] = nil
 local entries = {}
@@ -214,7 +214,7 @@ export type PutAnswer =
 export const put: Operation<PutArguments, PutAnswer> = {
   script: {
     name: 'catalog/put',
-    sha1: 'f6cf907f391a2ac0704c22e90dd66e04861c166a',
+    sha1: 'b45ee8882961bd356dd295c7552ec51eafee650f',
     reads: false,
     bytes: true,
     source: `--[[
@@ -252,7 +252,7 @@ end
 local function store_document(meta, names, documents, name, old_version, document, now_us)
   local version = math.max(old_version + 1, now_us)
   redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
-  redis.call('ZADD', names, 0, name)
+  redis.call('ZADD', names, '0', name)
   redis.call('HSET', meta, 'layout', CATALOG_LAYOUT)
   return version
 end
@@ -405,7 +405,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'catalog/replace',
-    sha1: 'c385387b6f0440ee7cc30772410b674b48a9e39c',
+    sha1: '1730e70fa14073aca9ac6db10a45a7da80a64696',
     reads: false,
     bytes: true,
     source: `--[[
@@ -446,7 +446,7 @@ end
 local function store_document(meta, names, documents, name, old_version, document, now_us)
   local version = math.max(old_version + 1, now_us)
   redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
-  redis.call('ZADD', names, 0, name)
+  redis.call('ZADD', names, '0', name)
   redis.call('HSET', meta, 'layout', CATALOG_LAYOUT)
   return version
 end

@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface AckArguments {
@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '209e02443016511a26a5915246ca9469828d06fe',
+    sha1: 'b7b006c97596aa608559231d7a78808aec573878',
     reads: false,
     bytes: false,
     source: `--[[
@@ -105,7 +105,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -427,42 +427,6 @@ local function look_up(parked, ids, ids_at)
   end
   return found
 end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -537,8 +501,7 @@ return { 'acked', #done, refused }
     [320, 'lua/shared/feed/remove.lua', 1],
     [346, 'lua/shared/feed/leases.lua', 1],
     [362, 'lua/shared/feed/places.lua', 1],
-    [387, 'lua/shared/feed/keep-alive.lua', 1],
-    [423, 'lua/feed/ack.lua', 34],
+    [387, 'lua/feed/ack.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -718,11 +681,11 @@ return { 'advanced', format_marker(feed.epoch, position) }
     [93, 'lua/feed/advance.lua', 19],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.name,
       args.to,
       args.rewind ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -772,7 +735,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: '48b99cbde32f88849682d1ae463f852b3f029579',
+    sha1: '63afaada38356d33a6e3098a4eed3177f65c2c6d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -847,7 +810,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -1178,7 +1141,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '60bca04c54c3bca179d16c124693fd04943ad578',
+    sha1: '5e5183885742db06bb6e844493a2072977ecab18',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1266,7 +1229,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -1581,7 +1544,7 @@ end
 -- Entries whose time in the index has come.
 local function indexed_and_expired(log, expiry, now_ms, budget)
   local expired = {}
-  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', 0, budget)
+  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', '0', budget)
   for _, place in ipairs(places) do
     local entry = entry_at(log, place)
     if entry then
@@ -1595,7 +1558,7 @@ end
 
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, log, expiry)
-  local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
+  local soonest = redis.call('ZRANGE', expiry, '0', '0', 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
   local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
   if next_entry then
@@ -1683,7 +1646,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
   end
   local shown = 0
   feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', 0, budget)
+  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', '0', budget)
   for _, id in ipairs(ids) do
     local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
     if has_expired(entry, math.floor(now_us / 1000)) then
@@ -1694,7 +1657,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
     end
     redis.call('ZREM', delayed, id)
   end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
+  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   return shown
 end
 -- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Forgotten ones are dropped by
@@ -1712,7 +1675,7 @@ end
 
 local function forget_old_keys(once, now_ms)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', once, 4, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', once, '4', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local forget_at_ms = string.match(sample[at + 1], ' (%d+)$')
     if tonumber(forget_at_ms) <= now_ms then
@@ -1757,7 +1720,7 @@ local function apply_retention(
   if upto == '0' then
     return
   end
-  local guard = tonumber(redis.call('ZRANGE', guards, 0, 0, 'WITHSCORES')[2] or math.huge)
+  local guard = tonumber(redis.call('ZRANGE', guards, '0', '0', 'WITHSCORES')[2] or math.huge)
   local chunk = next_chunk(wanted, redis.call('XLEN', log), feed.bytes)
   local surplus_entries = {}
   for _, entry in ipairs(entries_between(log, '-', upto, chunk)) do
@@ -2011,7 +1974,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '8c7e8006ff85674c67cf418b50a24cfc932a3f64',
+    sha1: '4a9b6eb9107bd72c6549f3a77e8a0b2de44caa8e',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2093,7 +2056,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -2450,7 +2413,7 @@ end
 -- Entries whose time in the index has come.
 local function indexed_and_expired(log, expiry, now_ms, budget)
   local expired = {}
-  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', 0, budget)
+  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', '0', budget)
   for _, place in ipairs(places) do
     local entry = entry_at(log, place)
     if entry then
@@ -2464,7 +2427,7 @@ end
 
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, log, expiry)
-  local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
+  local soonest = redis.call('ZRANGE', expiry, '0', '0', 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
   local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
   if next_entry then
@@ -2534,7 +2497,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
   end
   local shown = 0
   feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', 0, budget)
+  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', '0', budget)
   for _, id in ipairs(ids) do
     local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
     if has_expired(entry, math.floor(now_us / 1000)) then
@@ -2545,7 +2508,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
     end
     redis.call('ZREM', delayed, id)
   end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
+  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   return shown
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
@@ -2594,7 +2557,7 @@ end
 -- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', 0, 100)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
     local places = places_held(claimed, token)
     if freed > 0 and freed + #places > budget then
       break
@@ -2711,7 +2674,7 @@ local function prolong_entries(feed, expiry, entries, until_ms)
 end
 -- The time of the next end of a claim or of a delay, as milliseconds from now; 0 when there is none.
 local function recheck_after(feed, leases, now_ms)
-  local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')[2] or 0)
+  local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
   local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
   local next_ms = lapse_at_ms
   if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
@@ -2859,7 +2822,7 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [742, 'lua/feed/claim.lua', 59],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.caller,
       args.call,
@@ -2870,7 +2833,7 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
       args.deadMs,
       args.deadChannel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -3346,10 +3309,10 @@ return { 'cleared', existed }
     [46, 'lua/feed/clear.lua', 35],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -3387,7 +3350,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '9318045f238552eac80201f13caeb2be3b23b2f6',
+    sha1: '033a278e27464781d017852bb3610781a8629a41',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3413,11 +3376,6 @@ local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
-local function exact(number)
-  return string.format('%.0f', number)
-end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -3671,15 +3629,14 @@ return { 'extended', expires_at_ms }
   parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/extend.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/feed/meta.lua', 1],
-    [85, 'lua/shared/feed/save.lua', 1],
-    [124, 'lua/shared/feed/work.lua', 1],
-    [174, 'lua/shared/feed/leases.lua', 1],
-    [190, 'lua/shared/feed/prolong.lua', 1],
-    [210, 'lua/shared/feed/keep-alive.lua', 1],
-    [246, 'lua/feed/extend.lua', 32],
+    [24, 'lua/shared/clock.lua', 1],
+    [30, 'lua/shared/feed/meta.lua', 1],
+    [80, 'lua/shared/feed/save.lua', 1],
+    [119, 'lua/shared/feed/work.lua', 1],
+    [169, 'lua/shared/feed/leases.lua', 1],
+    [185, 'lua/shared/feed/prolong.lua', 1],
+    [205, 'lua/shared/feed/keep-alive.lua', 1],
+    [241, 'lua/feed/extend.lua', 31],
   ],
   encode(args) {
     return [
@@ -4275,7 +4232,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: 'b332d1ec7e59a68aec99450e8863709b22be3956',
+    sha1: 'c9db327649e65dc363d949532a25e758c8730c62',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4556,10 +4513,10 @@ local function tell_end(answer, raw)
 end
 
 local ends = {}
-tell_end(ends, redis.call('XRANGE', log, '-', '+', 'COUNT', 1)[1])
-tell_end(ends, redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1])
+tell_end(ends, redis.call('XRANGE', log, '-', '+', 'COUNT', '1')[1])
+tell_end(ends, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1])
 local readers = {}
-local furthest = redis.call('ZRANGE', subscribers, 0, 99, 'WITHSCORES')
+local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
 for at = 1, #furthest, 2 do
   readers[#readers + 1] = furthest[at]
   readers[#readers + 1] = tonumber(furthest[at + 1])
@@ -5164,14 +5121,14 @@ return {
     [425, 'lua/feed/read.lua', 38],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.after,
       args.limit,
       args.exceptOrigin,
       args.includeClaimed ? 1 : 0,
       args.includeDelayed ? 1 : 0,
-    ]
+    ], [0, 0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -5224,7 +5181,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '629147e9031a0db601ec0c57eb861f6fd17feba5',
+    sha1: '1ec1486c0095938f172fa1af6ce9a59934952d7e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5285,7 +5242,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -5399,7 +5356,7 @@ end
 -- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', 0, 100)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
     local places = places_held(claimed, token)
     if freed > 0 and freed + #places > budget then
       break
@@ -5583,7 +5540,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: 'ff086d4d77eea6386133f87b92f69b1d06c8d3f5',
+    sha1: 'b6fd821637b7b29b2e9694cdeb85e7f26f9e0a1a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5649,7 +5606,7 @@ local function forget_old_calls(calls, call, now_ms)
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
     if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
@@ -5854,56 +5811,6 @@ local function tell_messages(entries)
   end
   return answer
 end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
-end
-
-local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
-end
-
--- Adds to each entry what \`work\` knows of it.
-local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
-end
-
--- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
-end
 -- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
 -- either \`bytes\` or \`body\`.
 local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
@@ -5971,42 +5878,6 @@ local function look_up(parked, ids, ids_at)
   end
   return found
 end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -6044,7 +5915,7 @@ if count > 0 then
   if #parked_ids > 0 then
     redis.call('ZREM', delayed, unpack(parked_ids))
     redis.call('HDEL', parked, unpack(parked_ids))
-    feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
+    feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   end
   remove_entries(feed, log, claimed, returned, expiry, work, parked, going)
   remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
@@ -6062,12 +5933,10 @@ return { 'removed', count, held }
     [79, 'lua/shared/feed/meta.lua', 1],
     [129, 'lua/shared/feed/save.lua', 1],
     [168, 'lua/shared/feed/entry.lua', 1],
-    [269, 'lua/shared/feed/work.lua', 1],
-    [319, 'lua/shared/feed/remove.lua', 1],
-    [345, 'lua/shared/feed/leases.lua', 1],
-    [361, 'lua/shared/feed/places.lua', 1],
-    [386, 'lua/shared/feed/keep-alive.lua', 1],
-    [422, 'lua/feed/remove.lua', 33],
+    [269, 'lua/shared/feed/remove.lua', 1],
+    [295, 'lua/shared/feed/leases.lua', 1],
+    [311, 'lua/shared/feed/places.lua', 1],
+    [336, 'lua/feed/remove.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -6114,7 +5983,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: 'b2868ca2f9d5019461d64c470f1c14824a327408',
+    sha1: '2ccca8f5e6fe241fc12eb041f694145890556d49',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6358,56 +6227,6 @@ local function add_entry(log, place, ttl_ms, extra, body)
     redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
   end
 end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
-end
-
-local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
-end
-
--- Adds to each entry what \`work\` knows of it.
-local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
-end
-
--- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
-end
 -- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
 -- either \`bytes\` or \`body\`.
 local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
@@ -6490,7 +6309,7 @@ end
 -- Entries whose time in the index has come.
 local function indexed_and_expired(log, expiry, now_ms, budget)
   local expired = {}
-  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', 0, budget)
+  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', '0', budget)
   for _, place in ipairs(places) do
     local entry = entry_at(log, place)
     if entry then
@@ -6504,7 +6323,7 @@ end
 
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, log, expiry)
-  local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
+  local soonest = redis.call('ZRANGE', expiry, '0', '0', 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
   local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
   if next_entry then
@@ -6574,7 +6393,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
   end
   local shown = 0
   feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', 0, budget)
+  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', '0', budget)
   for _, id in ipairs(ids) do
     local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
     if has_expired(entry, math.floor(now_us / 1000)) then
@@ -6585,7 +6404,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
     end
     redis.call('ZREM', delayed, id)
   end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
+  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   return shown
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
@@ -6625,7 +6444,7 @@ end
 -- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', 0, 100)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
     local places = places_held(claimed, token)
     if freed > 0 and freed + #places > budget then
       break
@@ -6712,23 +6531,22 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [94, 'lua/shared/feed/save.lua', 1],
     [133, 'lua/shared/feed/entry.lua', 1],
     [234, 'lua/shared/feed/add-entry.lua', 1],
-    [242, 'lua/shared/feed/work.lua', 1],
-    [292, 'lua/shared/feed/remove.lua', 1],
-    [318, 'lua/shared/feed/expiry.lua', 1],
-    [410, 'lua/shared/feed/show-due.lua', 1],
-    [411, 'lua/shared/feed/parked.lua', 1],
-    [430, 'lua/shared/feed/show-due.lua', 3],
-    [472, 'lua/shared/feed/leases.lua', 1],
-    [488, 'lua/shared/feed/lapse.lua', 1],
-    [522, 'lua/shared/feed/keep-alive.lua', 1],
-    [558, 'lua/shared/feed/due.lua', 1],
-    [565, 'lua/feed/settle.lua', 36],
+    [242, 'lua/shared/feed/remove.lua', 1],
+    [268, 'lua/shared/feed/expiry.lua', 1],
+    [360, 'lua/shared/feed/show-due.lua', 1],
+    [361, 'lua/shared/feed/parked.lua', 1],
+    [380, 'lua/shared/feed/show-due.lua', 3],
+    [422, 'lua/shared/feed/leases.lua', 1],
+    [438, 'lua/shared/feed/lapse.lua', 1],
+    [472, 'lua/shared/feed/keep-alive.lua', 1],
+    [508, 'lua/shared/feed/due.lua', 1],
+    [515, 'lua/feed/settle.lua', 35],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -7023,12 +6841,12 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
     [209, 'lua/feed/subscribe.lua', 33],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.name,
       args.from,
       args.protected ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)

@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface AbandonSharedArguments {
@@ -13,12 +13,12 @@ export interface AbandonSharedArguments {
   readonly holder: string
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
-  /** whether its process listens on its channel */
-  readonly listens: boolean
   /** beginning of the channels of processes */
   readonly channel: string
+  /** whether its process listens on its channel */
+  readonly listens: boolean
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '0f5a54d6b2019426226d935a5a9fd5ef53118fc7',
+    sha1: '0625828dd9160547a198a350cd587a1ed68845bd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -54,11 +54,11 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long the next holder has to confirm
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[6] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[6] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[8] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -111,7 +111,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -129,13 +129,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -154,10 +154,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -174,9 +185,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -186,7 +197,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -208,24 +220,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -235,18 +262,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -279,10 +311,10 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
     forget_reader(readers, reader_ids, token)
   end
-  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'
@@ -323,8 +355,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -334,8 +366,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -343,13 +375,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -379,7 +411,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local now_ms = math.floor(now_us / 1000)
   local let = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -400,7 +432,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -410,7 +442,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -447,26 +479,27 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [32, 'lua/shared/tickets.lua', 1],
     [64, 'lua/shared/tell.lua', 1],
     [89, 'lua/shared/line.lua', 1],
-    [125, 'lua/shared/lock/state.lua', 1],
-    [169, 'lua/shared/lock/save.lua', 1],
-    [203, 'lua/shared/lock/grant.lua', 1],
-    [211, 'lua/shared/lock/readers.lua', 1],
-    [264, 'lua/shared/lock/called.lua', 1],
-    [279, 'lua/shared/lock/hand-over.lua', 1],
-    [315, 'lua/shared/lock/serve-shared.lua', 1],
-    [370, 'lua/lock/abandon-shared.lua', 33],
+    [136, 'lua/shared/lock/state.lua', 1],
+    [181, 'lua/shared/lock/kept.lua', 1],
+    [194, 'lua/shared/lock/save.lua', 1],
+    [230, 'lua/shared/lock/grant.lua', 1],
+    [243, 'lua/shared/lock/readers.lua', 1],
+    [296, 'lua/shared/lock/called.lua', 1],
+    [311, 'lua/shared/lock/hand-over.lua', 1],
+    [347, 'lua/shared/lock/serve-shared.lua', 1],
+    [402, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.leaseMs,
-      args.claimMs,
-      args.listens ? 1 : 0,
       args.channel,
+      args.listens ? 1 : 0,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -489,14 +522,14 @@ export interface AbandonArguments {
   readonly holder: string
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
   /** whether its process listens on its channel */
   readonly listens: boolean
   /** whether it could go before those who wait */
   readonly barging: boolean
-  /** beginning of the channels of processes */
-  readonly channel: string
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -515,7 +548,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'fef8bf35cda344124b4b0acb230730f8788fbd87',
+    sha1: 'd936e36c7f6e7599c9a0bbfb82f521f278c1a9dd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -530,12 +563,12 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long the next holder has to confirm
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
 local barging = ARGV[6] == '1' -- flag: whether it could go before those who wait
-local channel = ARGV[7] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -588,7 +621,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -606,13 +639,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -631,10 +664,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -651,9 +695,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -663,7 +707,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -685,24 +730,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -712,18 +772,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -747,8 +812,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -758,8 +823,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -767,13 +832,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -783,7 +848,7 @@ end
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -796,7 +861,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       return 'more'
     elseif ticket.kind == 'b' then
       local now_ms = math.floor(now_us / 1000)
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -806,7 +871,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -853,26 +918,27 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/lock/state.lua', 1],
-    [168, 'lua/shared/lock/save.lua', 1],
-    [202, 'lua/shared/lock/grant.lua', 1],
-    [210, 'lua/shared/lock/called.lua', 1],
-    [225, 'lua/shared/lock/hand-over.lua', 1],
-    [261, 'lua/shared/lock/serve.lua', 1],
-    [288, 'lua/lock/abandon.lua', 31],
+    [135, 'lua/shared/lock/state.lua', 1],
+    [180, 'lua/shared/lock/kept.lua', 1],
+    [193, 'lua/shared/lock/save.lua', 1],
+    [229, 'lua/shared/lock/grant.lua', 1],
+    [242, 'lua/shared/lock/called.lua', 1],
+    [257, 'lua/shared/lock/hand-over.lua', 1],
+    [293, 'lua/shared/lock/serve.lua', 1],
+    [320, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.leaseMs,
-      args.claimMs,
+      args.channel,
       args.listens ? 1 : 0,
       args.barging ? 1 : 0,
-      args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -918,7 +984,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: 'e526392289e0b79ba8719d4d3582ce1e1f02ff28',
+    sha1: '975919f317850cb5235141882c2a2805f0755514',
     reads: false,
     bytes: false,
     source: `--[[
@@ -955,9 +1021,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -967,7 +1033,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -989,24 +1056,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -1016,18 +1098,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -1036,7 +1123,7 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local locks, mine = {}, 0
 for at = states_at, #states, 1 do
-  local lock = open_lock(states[at])
+  local lock = read_lock(redis.call('GET', states[at]))
   if lock.layout ~= LOCK_LAYOUT then
     return redis.error_reply('LAYOUT ' .. lock.layout)
   end
@@ -1059,7 +1146,7 @@ end
 local leases = {}
 for at, lock in ipairs(locks) do
   if mine < #locks then
-    grant(lock, id, holder, lease_ms, now_us)
+    grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
     save_lock(states[at], lock, now_ms)
   end
   leases[2 * at - 1] = tonumber(lock.token)
@@ -1074,9 +1161,10 @@ return { 'granted', now_ms, leases }
     [14, 'lua/shared/clock.lua', 1],
     [20, 'lua/shared/next-token.lua', 1],
     [25, 'lua/shared/lock/state.lua', 1],
-    [69, 'lua/shared/lock/save.lua', 1],
-    [103, 'lua/shared/lock/grant.lua', 1],
-    [111, 'lua/lock/acquire-all.lua', 19],
+    [70, 'lua/shared/lock/kept.lua', 1],
+    [83, 'lua/shared/lock/save.lua', 1],
+    [119, 'lua/shared/lock/grant.lua', 1],
+    [132, 'lua/lock/acquire-all.lua', 20],
   ],
   encode(args) {
     return [
@@ -1112,14 +1200,14 @@ export interface AcquireSharedArguments {
   readonly holder: string
   /** how long it is granted */
   readonly leaseMs: number
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
   /** whether the attempt stands in line when it cannot be let in */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** beginning of the channels of processes */
-  readonly channel: string
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -1140,7 +1228,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'eef2bfbbccebc39b5e5b1dcb347f103130af5392',
+    sha1: '5779ae0378b02d6885b0566eadf3737ebb2c56ab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1160,12 +1248,12 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when it cannot be let in
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[7] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1218,7 +1306,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -1236,13 +1324,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -1261,10 +1349,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -1281,9 +1380,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -1293,7 +1392,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -1315,24 +1415,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -1342,18 +1457,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -1386,10 +1506,10 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
     forget_reader(readers, reader_ids, token)
   end
-  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'
@@ -1430,8 +1550,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -1441,8 +1561,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -1450,13 +1570,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -1486,7 +1606,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local now_ms = math.floor(now_us / 1000)
   local let = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -1507,7 +1627,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -1517,7 +1637,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -1556,10 +1676,11 @@ if known then
   return { 'granted', known, ends_at_ms, now_ms }
 end
 local more = served == 'more' and is_free(lock) and 1 or 0
-local recheck_ms = math.max(1, lock.expires_at_ms - now_ms)
+-- One who was told to come has that long to come.
+local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then
-  lock.last_ticket, place = stand_in_line(queue, ticket, lock.last_ticket)
+  lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
 end
 save_lock(state, lock, now_ms)
 if waits then
@@ -1576,27 +1697,28 @@ return { 'held', recheck_ms, more }
     [36, 'lua/shared/tickets.lua', 1],
     [68, 'lua/shared/tell.lua', 1],
     [93, 'lua/shared/line.lua', 1],
-    [129, 'lua/shared/lock/state.lua', 1],
-    [173, 'lua/shared/lock/save.lua', 1],
-    [207, 'lua/shared/lock/grant.lua', 1],
-    [215, 'lua/shared/lock/readers.lua', 1],
-    [268, 'lua/shared/lock/called.lua', 1],
-    [283, 'lua/shared/lock/hand-over.lua', 1],
-    [319, 'lua/shared/lock/serve-shared.lua', 1],
-    [374, 'lua/lock/acquire-shared.lua', 37],
+    [140, 'lua/shared/lock/state.lua', 1],
+    [185, 'lua/shared/lock/kept.lua', 1],
+    [198, 'lua/shared/lock/save.lua', 1],
+    [234, 'lua/shared/lock/grant.lua', 1],
+    [247, 'lua/shared/lock/readers.lua', 1],
+    [300, 'lua/shared/lock/called.lua', 1],
+    [315, 'lua/shared/lock/hand-over.lua', 1],
+    [351, 'lua/shared/lock/serve-shared.lua', 1],
+    [406, 'lua/lock/acquire-shared.lua', 38],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.leaseMs,
-      args.claimMs,
+      args.channel,
       args.waits ? 1 : 0,
       args.listens ? 1 : 0,
-      args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1635,16 +1757,16 @@ export interface AcquireArguments {
   readonly holder: string
   /** how long it is granted */
   readonly leaseMs: number
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
   /** whether the attempt stands in line when the lock is held */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
   /** whether it may go before those who wait */
   readonly barging: boolean
-  /** beginning of the channels of processes */
-  readonly channel: string
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -1665,7 +1787,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '2211051d124ed9dd200ce8f20198439670b84835',
+    sha1: '5dab1242b000dbd7b3d97abe8efca770d4baf08c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1685,13 +1807,13 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[4]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[4] -- text: beginning of the channels of processes
 local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when the lock is held
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
 local barging = ARGV[7] == '1' -- flag: whether it may go before those who wait
-local channel = ARGV[8] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1719,6 +1841,19 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+local LOCK_KEPT_MS = 600000
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
@@ -1729,33 +1864,41 @@ local function free_token(stored, id, passes)
   if not stored then
     return '0', '0 0'
   end
-  local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
-  if token and last_id ~= id and (last_ticket == '0' or passes) then
+  local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
+  if token then
+    return last_id ~= id and token, '0 0'
+  end
+  local last_ticket, called
+  token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
+  if token and last_id ~= id and passes then
     return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
   end
   return nil
 end
 
--- When the lease of this token ends, what its state is once it is given back, and how long that is kept; nil
--- when the line has to be looked at.
-local function given_back(stored, token, now_ms)
-  local known, expires_at_ms, last_ticket, called, id =
-    string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+) (%S*)')
-  if known == token and (last_ticket == '0' or is_called(called, now_ms)) then
-    local text = '1 - ' .. token .. ' 0 ' .. last_ticket .. ' ' .. called .. ' ' .. id .. ' '
-    return tonumber(expires_at_ms), text, last_ticket == '0' and '600000' or '7200000'
-  end
-  return nil
+-- True when this token is held until then, and nobody need be told when it is given back.
+local function is_quickly_given_back(stored, token, now_ms)
+  local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
+  return known == token
+    and tonumber(expires_at_ms) > now_ms
+    and (last_ticket == '0' or is_called(called, now_ms))
 end
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local last_token, line = free_token(redis.call('GET', state), id, barging and not waits)
+local stored = redis.call('GET', state)
+local last_token, line = free_token(stored, id, barging and not waits)
 if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
-  local text = string.format('1 x %.0f %.0f %s %s %s', token, expires_at_ms, line, id, holder)
-  redis.call('SET', state, text, 'PX', lease_ms + (line == '0 0' and 600000 or 7200000))
+  local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
+  redis.call(
+    'SET',
+    state,
+    '1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
+    'PX',
+    kept_ms_after(lease_ms, line ~= '0 0')
+  )
   return { 'granted', token, expires_at_ms, now_ms }
 end
 
@@ -1801,7 +1944,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -1819,13 +1962,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -1844,10 +1987,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -1864,9 +2018,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -1876,7 +2030,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -1900,22 +2055,24 @@ local function is_free(lock)
 end
 -- Writes the main key of a lock; see shared/lock/state.
 
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
-
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -1925,18 +2082,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -1945,8 +2107,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -1956,8 +2118,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -1965,13 +2127,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -1981,7 +2143,7 @@ end
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -1994,7 +2156,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       return 'more'
     elseif ticket.kind == 'b' then
       local now_ms = math.floor(now_us / 1000)
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -2004,7 +2166,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -2019,7 +2181,7 @@ local called = called_id(lock.called) == id
 
 if is_free(lock) and lock.last_ticket == 0 then
   lock.called = called and '0' or lock.called
-  grant(lock, id, holder, lease_ms, now_us)
+  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
@@ -2033,17 +2195,18 @@ local ticket = {
   units = 1,
   holder = holder,
 }
+local own = format_ticket(ticket)
 local mine = is_free(lock) and barging
 local served
 if is_free(lock) and not mine then
-  served = serve(lock, queue, format_ticket(ticket), claim_ms, now_us, how)
+  served = serve(lock, queue, own, claim_ms, now_us, how)
   mine = served == 'own' or served == 'nobody'
 end
 if mine then
   lock.called = called and '0' or lock.called
-  grant(lock, id, holder, lease_ms, now_us)
+  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
-  redis.call('ZREM', queue, format_ticket(ticket))
+  redis.call('ZREM', queue, own)
   if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
     lock.last_ticket = 0
     save_lock(state, lock, now_ms)
@@ -2058,7 +2221,7 @@ if waits and called then
   return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
 end
 if waits then
-  local newest, place = stand_in_line(queue, ticket, lock.last_ticket)
+  local newest, place = stand_in_line(queue, own, lock.last_ticket)
   if newest ~= lock.last_ticket or served then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
@@ -2083,31 +2246,32 @@ return { 'held', recheck_ms, more }
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/next-token.lua', 1],
     [37, 'lua/shared/lock/called.lua', 1],
-    [52, 'lua/shared/lock/quick.lua', 1],
-    [80, 'lua/lock/acquire.lua', 30],
-    [94, 'lua/shared/tickets.lua', 1],
-    [126, 'lua/shared/tell.lua', 1],
-    [151, 'lua/shared/line.lua', 1],
-    [187, 'lua/shared/lock/state.lua', 1],
-    [231, 'lua/shared/lock/save.lua', 1],
-    [265, 'lua/shared/lock/grant.lua', 1],
-    [273, 'lua/shared/lock/hand-over.lua', 1],
-    [309, 'lua/shared/lock/serve.lua', 1],
-    [336, 'lua/lock/acquire.lua', 52],
+    [52, 'lua/shared/lock/kept.lua', 1],
+    [65, 'lua/shared/lock/quick.lua', 1],
+    [94, 'lua/lock/acquire.lua', 31],
+    [115, 'lua/shared/tickets.lua', 1],
+    [147, 'lua/shared/tell.lua', 1],
+    [172, 'lua/shared/line.lua', 1],
+    [219, 'lua/shared/lock/state.lua', 1],
+    [264, 'lua/shared/lock/save.lua', 1],
+    [300, 'lua/shared/lock/grant.lua', 1],
+    [313, 'lua/shared/lock/hand-over.lua', 1],
+    [349, 'lua/shared/lock/serve.lua', 1],
+    [376, 'lua/lock/acquire.lua', 60],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.leaseMs,
-      args.claimMs,
+      args.channel,
       args.waits ? 1 : 0,
       args.listens ? 1 : 0,
       args.barging ? 1 : 0,
-      args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 0, 0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -2158,7 +2322,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: 'aaa0b55275370932c9fca337fec0607bb6ac8728',
+    sha1: '12dc17daa7acb4d5a7571e00f76f710e4e0a5b09',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2214,7 +2378,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -2233,7 +2397,7 @@ local function tell_process(ticket, message, how)
 end
 
 local how = { channel = channel, sharded = sharded, counted = false }
-local waiting = redis.call('ZRANGE', queue, 0, 999)
+local waiting = redis.call('ZRANGE', queue, '0', '999')
 local existed = 0
 local keys = { state, queue, readers, reader_ids }
 for _, key in ipairs(keys) do
@@ -2254,10 +2418,10 @@ return { 'cleared', existed }
     [71, 'lua/lock/clear.lua', 16],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -2298,7 +2462,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: 'b8d7d34cdb85ace2091d5c1b0f45234384169443',
+    sha1: 'baed66c3ca4e9a53fd7cb0783f554673fede40ec',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2329,9 +2493,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -2341,7 +2505,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -2363,24 +2528,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -2390,15 +2570,15 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -2415,7 +2595,7 @@ for at = leases_at, #leases, 2 do
   ends[#ends + 1] = expires_at_ms
 end
 if any then
-  lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')[2])
+  lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
   save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
   redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))
@@ -2428,8 +2608,9 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend-shared.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/lock/state.lua', 1],
-    [63, 'lua/shared/lock/save.lua', 1],
-    [97, 'lua/lock/extend-shared.lua', 16],
+    [64, 'lua/shared/lock/kept.lua', 1],
+    [77, 'lua/shared/lock/save.lua', 1],
+    [113, 'lua/lock/extend-shared.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2480,7 +2661,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: '7ded9324936b9a9c59a99de09f2faaa8c3a4427f',
+    sha1: '3edc4f16d33c4f384ec763c67e6245908481a38d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2509,9 +2690,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -2521,7 +2702,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -2543,24 +2725,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -2570,18 +2767,18 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
 
 local now_ms = math.floor(clock_us() / 1000)
 local locks = {}
 for at = state_at, #state, 1 do
-  locks[at] = open_lock(state[at])
+  locks[at] = read_lock(redis.call('GET', state[at]))
   if locks[at].layout ~= LOCK_LAYOUT then
     return redis.error_reply('LAYOUT ' .. locks[at].layout)
   end
@@ -2605,8 +2802,9 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend.lua', 1],
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/lock/state.lua', 1],
-    [61, 'lua/shared/lock/save.lua', 1],
-    [95, 'lua/lock/extend.lua', 14],
+    [62, 'lua/shared/lock/kept.lua', 1],
+    [75, 'lua/shared/lock/save.lua', 1],
+    [111, 'lua/lock/extend.lua', 15],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2849,7 +3047,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: '65a252b536ed96cc7512d755233a67d9a83fba22',
+    sha1: '496c8031a16e5047285e6c999e3583299bcf850f',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2912,9 +3110,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -2924,7 +3122,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -2947,7 +3146,7 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -2966,7 +3165,7 @@ elseif lock.mode == 's' then
   end
 end
 local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
   local ticket = parse_ticket(text)
   line[#line + 1] = ticket.id
   line[#line + 1] = ticket.kind
@@ -2981,7 +3180,7 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/tickets.lua', 1],
     [51, 'lua/shared/lock/state.lua', 1],
-    [95, 'lua/lock/inspect.lua', 16],
+    [96, 'lua/lock/inspect.lua', 16],
   ],
   encode() {
     return []
@@ -3008,10 +3207,10 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
 export interface ReleaseSharedArguments {
   /** proves the lease */
   readonly token: string
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -3031,7 +3230,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'c5251accfede8403423e12c4229fe3c4c6b67f27',
+    sha1: 'eb7df2b17980d1774c955d9089b8e2ce73319c09',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3047,10 +3246,10 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local readers = KEYS[3] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local token = ARGV[1] -- text: proves the lease
-local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -3103,7 +3302,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -3121,13 +3320,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -3146,10 +3345,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -3166,9 +3376,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -3178,7 +3388,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -3200,24 +3411,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -3227,18 +3453,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -3271,10 +3502,10 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
     forget_reader(readers, reader_ids, token)
   end
-  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'
@@ -3315,8 +3546,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -3326,8 +3557,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -3335,13 +3566,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -3371,7 +3602,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local now_ms = math.floor(now_us / 1000)
   local let = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -3392,7 +3623,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -3402,7 +3633,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -3434,23 +3665,24 @@ return { 'released', served == 'more' and 1 or 0 }
     [30, 'lua/shared/tickets.lua', 1],
     [62, 'lua/shared/tell.lua', 1],
     [87, 'lua/shared/line.lua', 1],
-    [123, 'lua/shared/lock/state.lua', 1],
-    [167, 'lua/shared/lock/save.lua', 1],
-    [201, 'lua/shared/lock/grant.lua', 1],
-    [209, 'lua/shared/lock/readers.lua', 1],
-    [262, 'lua/shared/lock/called.lua', 1],
-    [277, 'lua/shared/lock/hand-over.lua', 1],
-    [313, 'lua/shared/lock/serve-shared.lua', 1],
-    [368, 'lua/lock/release-shared.lua', 31],
+    [134, 'lua/shared/lock/state.lua', 1],
+    [179, 'lua/shared/lock/kept.lua', 1],
+    [192, 'lua/shared/lock/save.lua', 1],
+    [228, 'lua/shared/lock/grant.lua', 1],
+    [241, 'lua/shared/lock/readers.lua', 1],
+    [294, 'lua/shared/lock/called.lua', 1],
+    [309, 'lua/shared/lock/hand-over.lua', 1],
+    [345, 'lua/shared/lock/serve-shared.lua', 1],
+    [400, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.token,
-      args.claimMs,
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -3471,10 +3703,10 @@ return { 'released', served == 'more' and 1 or 0 }
 export interface ReleaseArguments {
   /** proves the lease */
   readonly token: string
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -3494,7 +3726,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'd5942dea67e023668c947d5765c8359aa0581040',
+    sha1: '488c10fef6f7cc4e549503786220103d3f7a4e8c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3509,10 +3741,10 @@ that the token is unknown, and the answer is \`lost\`. \`more\`: the lock is fre
 local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
 local token = ARGV[1] -- text: proves the lease
-local claim_ms = tonumber(ARGV[2]) -- integer: how long the next holder has to confirm
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -3535,6 +3767,19 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+local LOCK_KEPT_MS = 600000
+local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
@@ -3545,32 +3790,36 @@ local function free_token(stored, id, passes)
   if not stored then
     return '0', '0 0'
   end
-  local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
-  if token and last_id ~= id and (last_ticket == '0' or passes) then
+  local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
+  if token then
+    return last_id ~= id and token, '0 0'
+  end
+  local last_ticket, called
+  token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
+  if token and last_id ~= id and passes then
     return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
   end
   return nil
 end
 
--- When the lease of this token ends, what its state is once it is given back, and how long that is kept; nil
--- when the line has to be looked at.
-local function given_back(stored, token, now_ms)
-  local known, expires_at_ms, last_ticket, called, id =
-    string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+) (%S*)')
-  if known == token and (last_ticket == '0' or is_called(called, now_ms)) then
-    local text = '1 - ' .. token .. ' 0 ' .. last_ticket .. ' ' .. called .. ' ' .. id .. ' '
-    return tonumber(expires_at_ms), text, last_ticket == '0' and '600000' or '7200000'
-  end
-  return nil
+-- True when this token is held until then, and nobody need be told when it is given back.
+local function is_quickly_given_back(stored, token, now_ms)
+  local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
+  return known == token
+    and tonumber(expires_at_ms) > now_ms
+    and (last_ticket == '0' or is_called(called, now_ms))
 end
+
+-- Where the mode stands in the state.
+local MODE_AT = '2'
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local expires_at_ms, text, kept_ms = given_back(redis.call('GET', state), token, now_ms)
-if expires_at_ms and expires_at_ms > now_ms then
+local stored = redis.call('GET', state)
+if is_quickly_given_back(stored, token, now_ms) then
   -- A full server refuses this; the long way has a write before it that needs no memory.
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if not saved.err then
+  local saved = redis.pcall('SETRANGE', state, MODE_AT, '-')
+  if type(saved) == 'number' then
     return { 'released', 0 }
   end
 end
@@ -3621,7 +3870,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -3639,13 +3888,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -3664,10 +3913,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -3684,9 +3944,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -3696,7 +3956,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -3720,22 +3981,24 @@ local function is_free(lock)
 end
 -- Writes the main key of a lock; see shared/lock/state.
 
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
-
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -3745,18 +4008,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -3765,8 +4033,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -3776,8 +4044,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -3785,13 +4053,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -3801,7 +4069,7 @@ end
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -3814,7 +4082,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       return 'more'
     elseif ticket.kind == 'b' then
       local now_ms = math.floor(now_us / 1000)
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -3824,7 +4092,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -3855,27 +4123,28 @@ return { 'released', served == 'more' and 1 or 0 }
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/lock/called.lua', 1],
-    [39, 'lua/shared/lock/quick.lua', 1],
-    [67, 'lua/lock/release.lua', 21],
-    [80, 'lua/shared/next-token.lua', 1],
-    [85, 'lua/shared/tickets.lua', 1],
-    [117, 'lua/shared/tell.lua', 1],
-    [142, 'lua/shared/line.lua', 1],
-    [178, 'lua/shared/lock/state.lua', 1],
-    [222, 'lua/shared/lock/save.lua', 1],
-    [256, 'lua/shared/lock/grant.lua', 1],
-    [264, 'lua/shared/lock/hand-over.lua', 1],
-    [300, 'lua/shared/lock/serve.lua', 1],
-    [327, 'lua/lock/release.lua', 43],
+    [39, 'lua/shared/lock/kept.lua', 1],
+    [52, 'lua/shared/lock/quick.lua', 1],
+    [81, 'lua/lock/release.lua', 22],
+    [97, 'lua/shared/next-token.lua', 1],
+    [102, 'lua/shared/tickets.lua', 1],
+    [134, 'lua/shared/tell.lua', 1],
+    [159, 'lua/shared/line.lua', 1],
+    [206, 'lua/shared/lock/state.lua', 1],
+    [251, 'lua/shared/lock/save.lua', 1],
+    [287, 'lua/shared/lock/grant.lua', 1],
+    [300, 'lua/shared/lock/hand-over.lua', 1],
+    [336, 'lua/shared/lock/serve.lua', 1],
+    [363, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.token,
-      args.claimMs,
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -3894,10 +4163,10 @@ return { 'released', served == 'more' and 1 or 0 }
 }
 
 export interface ServeArguments {
-  /** how long the next holder has to confirm */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long the next holder has to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -3916,7 +4185,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'a6ce1e704bd5b120b7b5ef171ba74debc901434c',
+    sha1: '7e8bab9bfe5542ba9203cbdb07936a95d8cd0559',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3929,10 +4198,10 @@ local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
 local readers = KEYS[3] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
-local claim_ms = tonumber(ARGV[1]) -- integer: how long the next holder has to confirm
-local channel = ARGV[2] -- text: beginning of the channels of processes
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -3985,7 +4254,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -4003,13 +4272,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -4028,10 +4297,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -4048,9 +4328,9 @@ end
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -4060,7 +4340,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,
@@ -4082,24 +4363,39 @@ end
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
--- How long a lock that nobody uses is remembered.
+-- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
 local AWAITED_LOCK_KEPT_MS = 7200000
+
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -4109,18 +4405,23 @@ end
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+
 -- Makes the attempt the only holder.
-local function grant(lock, id, holder, lease_ms, now_us)
+local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
-  lock.token = string.format('%.0f', next_token(lock.token, now_us))
-  lock.expires_at_ms = math.floor(now_us / 1000) + lease_ms
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
 end
@@ -4153,10 +4454,10 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
     forget_reader(readers, reader_ids, token)
   end
-  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'
@@ -4197,8 +4498,8 @@ end
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -4208,8 +4509,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -4217,13 +4518,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -4253,7 +4554,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local now_ms = math.floor(now_us / 1000)
   local let = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -4274,7 +4575,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
@@ -4284,7 +4585,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   return 'more'
 end
 
-local lock = open_lock(state)
+local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
@@ -4309,22 +4610,23 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/tickets.lua', 1],
     [59, 'lua/shared/tell.lua', 1],
     [84, 'lua/shared/line.lua', 1],
-    [120, 'lua/shared/lock/state.lua', 1],
-    [164, 'lua/shared/lock/save.lua', 1],
-    [198, 'lua/shared/lock/grant.lua', 1],
-    [206, 'lua/shared/lock/readers.lua', 1],
-    [259, 'lua/shared/lock/called.lua', 1],
-    [274, 'lua/shared/lock/hand-over.lua', 1],
-    [310, 'lua/shared/lock/serve-shared.lua', 1],
-    [365, 'lua/lock/serve.lua', 28],
+    [131, 'lua/shared/lock/state.lua', 1],
+    [176, 'lua/shared/lock/kept.lua', 1],
+    [189, 'lua/shared/lock/save.lua', 1],
+    [225, 'lua/shared/lock/grant.lua', 1],
+    [238, 'lua/shared/lock/readers.lua', 1],
+    [291, 'lua/shared/lock/called.lua', 1],
+    [306, 'lua/shared/lock/hand-over.lua', 1],
+    [342, 'lua/shared/lock/serve-shared.lua', 1],
+    [397, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
-    return [
-      args.claimMs,
+    return withoutDefaults([
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)

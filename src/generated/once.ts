@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface BeginArguments {
@@ -293,10 +293,10 @@ return { 'cleared', existed }
     [23, 'lua/once/clear.lua', 12],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1064,11 +1064,11 @@ return { 'released' }
     [87, 'lua/once/release.lua', 19],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.token,
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)

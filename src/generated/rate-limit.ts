@@ -89,7 +89,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: '0930fe0f6564396eecbce9d5081681fb6e229985',
+    sha1: '8adeb7eb5f59d33770fd624669a37322bfb022fa',
     reads: true,
     bytes: false,
     source: `--[[
@@ -156,6 +156,33 @@ end
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
 -- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
 
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -181,24 +208,14 @@ local function gcra_set(meter, ahead, rest)
 end
 
 local function read_gcra(meter, stored)
-  local limit, window_us = meter.limit, meter.window_us
-  meter.unit, meter.unit_rest = math.floor(window_us / limit), window_us % limit
-  meter.span, meter.span_rest = gcra_cost(meter, meter.burst)
-  local ahead, rest = 0, 0
-  if stored then
-    local arrival, arrival_rest = pair_at(stored, 1)
-    if arrival >= meter.now_us then
-      ahead, rest = arrival - meter.now_us, arrival_rest
-    end
-    -- Counted for another limit of this name.
-    if rest >= limit then
-      ahead, rest = ahead + 1, 0
-    end
-    if ahead > meter.span or (ahead == meter.span and rest > meter.span_rest) then
-      ahead, rest = meter.span, meter.span_rest
-    end
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
   end
-  gcra_set(meter, ahead, rest)
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
 -- What would be taken ahead of now after so many units more.
@@ -443,10 +460,12 @@ return { 'inspection', subject.exists and 1 or 0, now_us, tell_meters(meters), h
     [18, 'lua/shared/rate-limit/subject.lua', 1],
     [45, 'lua/shared/rate-limit/pairs.lua', 1],
     [60, 'lua/shared/rate-limit/gcra.lua', 1],
-    [132, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [190, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [240, 'lua/shared/rate-limit/meters.lua', 1],
-    [326, 'lua/rate-limit/inspect.lua', 19],
+    [65, 'lua/shared/rate-limit/arrival.lua', 1],
+    [92, 'lua/shared/rate-limit/gcra.lua', 7],
+    [149, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [207, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [257, 'lua/shared/rate-limit/meters.lua', 1],
+    [343, 'lua/rate-limit/inspect.lua', 19],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -514,7 +533,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: '59bf1a9fb2b71b3e927e6640610cff2efa431f4c',
+    sha1: '7c81be031246e5e406e4529730d61e23a13813c8',
     reads: true,
     bytes: false,
     source: `--[[
@@ -582,6 +601,33 @@ end
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
 -- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
 
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -607,24 +653,14 @@ local function gcra_set(meter, ahead, rest)
 end
 
 local function read_gcra(meter, stored)
-  local limit, window_us = meter.limit, meter.window_us
-  meter.unit, meter.unit_rest = math.floor(window_us / limit), window_us % limit
-  meter.span, meter.span_rest = gcra_cost(meter, meter.burst)
-  local ahead, rest = 0, 0
-  if stored then
-    local arrival, arrival_rest = pair_at(stored, 1)
-    if arrival >= meter.now_us then
-      ahead, rest = arrival - meter.now_us, arrival_rest
-    end
-    -- Counted for another limit of this name.
-    if rest >= limit then
-      ahead, rest = ahead + 1, 0
-    end
-    if ahead > meter.span or (ahead == meter.span and rest > meter.span_rest) then
-      ahead, rest = meter.span, meter.span_rest
-    end
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
   end
-  gcra_set(meter, ahead, rest)
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
 -- What would be taken ahead of now after so many units more.
@@ -867,10 +903,12 @@ return { 'allowed', now_us, tell_meters(meters) }
     [19, 'lua/shared/rate-limit/subject.lua', 1],
     [46, 'lua/shared/rate-limit/pairs.lua', 1],
     [61, 'lua/shared/rate-limit/gcra.lua', 1],
-    [133, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [191, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [241, 'lua/shared/rate-limit/meters.lua', 1],
-    [327, 'lua/rate-limit/peek.lua', 20],
+    [66, 'lua/shared/rate-limit/arrival.lua', 1],
+    [93, 'lua/shared/rate-limit/gcra.lua', 7],
+    [150, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [208, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [258, 'lua/shared/rate-limit/meters.lua', 1],
+    [344, 'lua/rate-limit/peek.lua', 20],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -952,7 +990,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '37f38f35647d73aedef1ba425050dca542783ec8',
+    sha1: 'b93d08f89dc8b97a8dd331d6f2804edfd0202f52',
     reads: false,
     bytes: false,
     source: `--[[
@@ -996,7 +1034,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])
@@ -1053,6 +1091,33 @@ end
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
 -- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
 
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -1078,24 +1143,14 @@ local function gcra_set(meter, ahead, rest)
 end
 
 local function read_gcra(meter, stored)
-  local limit, window_us = meter.limit, meter.window_us
-  meter.unit, meter.unit_rest = math.floor(window_us / limit), window_us % limit
-  meter.span, meter.span_rest = gcra_cost(meter, meter.burst)
-  local ahead, rest = 0, 0
-  if stored then
-    local arrival, arrival_rest = pair_at(stored, 1)
-    if arrival >= meter.now_us then
-      ahead, rest = arrival - meter.now_us, arrival_rest
-    end
-    -- Counted for another limit of this name.
-    if rest >= limit then
-      ahead, rest = ahead + 1, 0
-    end
-    if ahead > meter.span or (ahead == meter.span and rest > meter.span_rest) then
-      ahead, rest = meter.span, meter.span_rest
-    end
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
   end
-  gcra_set(meter, ahead, rest)
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
 -- What would be taken ahead of now after so many units more.
@@ -1389,6 +1444,7 @@ local function note_refunded(refunded, token)
     .. string.sub(refunded, place * 8 + 1)
   return #list > MOST_REFUNDED * 8 and string.sub(list, 9) or list
 end
+-- Writes what the limits of a subject have counted.
 -- The key outlives what it counts by at least half of this. So it need not be told each time how long to
 -- live, and remembers a call for longer than its caller goes on repeating it.
 local KEPT_EXTRA_MS = 20000
@@ -1493,13 +1549,17 @@ return { 'refunded', now_us, tell_meters(meters) }
     [52, 'lua/shared/rate-limit/subject.lua', 1],
     [79, 'lua/shared/rate-limit/pairs.lua', 1],
     [94, 'lua/shared/rate-limit/gcra.lua', 1],
-    [166, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [224, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [274, 'lua/shared/rate-limit/meters.lua', 1],
-    [360, 'lua/shared/rate-limit/refund.lua', 1],
-    [410, 'lua/shared/rate-limit/refunded.lua', 1],
-    [435, 'lua/shared/rate-limit/save.lua', 1],
-    [499, 'lua/rate-limit/refund.lua', 29],
+    [99, 'lua/shared/rate-limit/arrival.lua', 1],
+    [126, 'lua/shared/rate-limit/gcra.lua', 7],
+    [183, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [241, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [291, 'lua/shared/rate-limit/meters.lua', 1],
+    [377, 'lua/shared/rate-limit/refund.lua', 1],
+    [427, 'lua/shared/rate-limit/refunded.lua', 1],
+    [452, 'lua/shared/rate-limit/save.lua', 1],
+    [453, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [463, 'lua/shared/rate-limit/save.lua', 3],
+    [517, 'lua/rate-limit/refund.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1564,7 +1624,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '9e9e230431ec17016f4c751acbee6f0a768c8eaf',
+    sha1: 'a49ba366eae64f1f641a8b20360556bc16ce2ad2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1605,7 +1665,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])
@@ -1662,6 +1722,33 @@ end
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
 -- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
 
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -1687,24 +1774,14 @@ local function gcra_set(meter, ahead, rest)
 end
 
 local function read_gcra(meter, stored)
-  local limit, window_us = meter.limit, meter.window_us
-  meter.unit, meter.unit_rest = math.floor(window_us / limit), window_us % limit
-  meter.span, meter.span_rest = gcra_cost(meter, meter.burst)
-  local ahead, rest = 0, 0
-  if stored then
-    local arrival, arrival_rest = pair_at(stored, 1)
-    if arrival >= meter.now_us then
-      ahead, rest = arrival - meter.now_us, arrival_rest
-    end
-    -- Counted for another limit of this name.
-    if rest >= limit then
-      ahead, rest = ahead + 1, 0
-    end
-    if ahead > meter.span or (ahead == meter.span and rest > meter.span_rest) then
-      ahead, rest = meter.span, meter.span_rest
-    end
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
   end
-  gcra_set(meter, ahead, rest)
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
 -- What would be taken ahead of now after so many units more.
@@ -1923,6 +2000,7 @@ local function is_too_much(meters, units)
   end
   return false
 end
+-- Writes what the limits of a subject have counted.
 -- The key outlives what it counts by at least half of this. So it need not be told each time how long to
 -- live, and remembers a call for longer than its caller goes on repeating it.
 local KEPT_EXTRA_MS = 20000
@@ -2022,11 +2100,15 @@ return { 'released' }
     [49, 'lua/shared/rate-limit/subject.lua', 1],
     [76, 'lua/shared/rate-limit/pairs.lua', 1],
     [91, 'lua/shared/rate-limit/gcra.lua', 1],
-    [163, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [221, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [271, 'lua/shared/rate-limit/meters.lua', 1],
-    [357, 'lua/shared/rate-limit/save.lua', 1],
-    [421, 'lua/rate-limit/release.lua', 24],
+    [96, 'lua/shared/rate-limit/arrival.lua', 1],
+    [123, 'lua/shared/rate-limit/gcra.lua', 7],
+    [180, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [238, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [288, 'lua/shared/rate-limit/meters.lua', 1],
+    [374, 'lua/shared/rate-limit/save.lua', 1],
+    [375, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [385, 'lua/shared/rate-limit/save.lua', 3],
+    [439, 'lua/rate-limit/release.lua', 24],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -2095,14 +2177,14 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 }
 
 /**
- * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none. It is written in one piece, because on this path a function costs as much as a command.
+ * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none.
  *
  * Cost: O(subjects).
  */
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: 'abc548fadd0ee64fde247da125266afd4593d9e6',
+    sha1: '40c2d2e39a3fd9fbc8163e7d1fdfeaa2c3ca31df',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2111,9 +2193,8 @@ same bound, same tokens as \`take\`. Of a subject \`count\` takes of one cost ar
 the first \`granted\` of them have the tokens from \`token\` on, the others are denied and consume nothing.
 \`free\`, \`reset_us\` and \`wait_us\` (until one more take of the cost is allowed; 0: now, or none was denied)
 hold after all of them. A subject that is refused is left alone, told in \`refused\` (\`at\`: its place, counted
-from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only
-where it had granted none. It is written in one piece, because on this path a function costs as much as a
-command.
+from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be
+granted then only where it had granted none.
 
 @returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]?
 @cost    O(subjects)
@@ -2151,7 +2232,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])
@@ -2161,16 +2242,94 @@ local function forget_old_calls(state, now_us)
     end
   end
 end
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
+-- The key outlives what it counts by at least half of this. So it need not be told each time how long to
+-- live, and remembers a call for longer than its caller goes on repeating it.
+local KEPT_EXTRA_MS = 20000
+
+-- Sees to it that the key lives so long. Another set of limits may want it for longer.
+local function keep_for(state, life_ms)
+  if redis.call('PTTL', state) < life_ms then
+    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
+  end
+end
 
 local field = 'gcra:' .. name
 local now_us = clock_us()
--- What a unit costs and how far ahead of now the theoretical arrival time may lie, each as whole
--- microseconds and a rest in \`1 / limit\` of one: see shared/rate-limit/gcra.
 local window_us = window_ms * 1000
-local unit_rest = window_us % limit
-local unit = (window_us - unit_rest) / limit
-local span_rest = burst * unit_rest % limit
-local span = burst * unit + (burst * unit_rest - span_rest) / limit
+local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
+
+-- How many of the takes are granted, how long until one more is, and how far ahead of now the theoretical
+-- arrival time then lies. Tried with all; where those are too many, downwards from one more than there is
+-- room for.
+local function grant(ahead, rest, count, cost)
+  local granted, wait_us = count, 0
+  while true do
+    if granted * cost > burst then
+      granted = (burst - burst % cost) / cost + 1
+    end
+    local next_rest = rest + granted * cost * unit_rest
+    local next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
+    next_rest = next_rest % limit
+    local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
+    if over_us <= 0 then
+      return granted, wait_us, next_ahead, next_rest
+    end
+    local room = (span - ahead) * limit + span_rest - rest
+    -- Exact while the room times the limit is; beyond that a unit more or less.
+    local units = (room - room % window_us) / window_us + 1
+    wait_us = over_us
+    granted = math.min(granted - 1, (units - units % cost) / cost + 1)
+  end
+end
+
+-- Writes what counts and the record of the call. Where a record comes, old ones go, so that they never add up.
+local function store(subject, is_first_record, kept_until_ms, token, granted, ahead, rest, reset_us)
+  local needed_ms = (now_us + reset_us) / 1000 + KEPT_EXTRA_MS / 2
+  local is_short = needed_ms > kept_until_ms
+  if is_short then
+    kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
+  end
+  local counts = struct.pack('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
+  if caller == '' then
+    redis.call('HSET', subject, 'layout', '1', field, counts)
+  else
+    local own = granted == 1 and struct.pack('>dd', call, token) or struct.pack('>ddd', call, token, granted)
+    redis.call('HSET', subject, 'layout', '1', field, counts, caller, own)
+    if is_first_record then
+      forget_old_calls(subject, now_us)
+    end
+  end
+  if is_short then
+    keep_for(subject, math.ceil(reset_us / 1000) + KEPT_EXTRA_MS)
+  end
+end
 
 -- Gives what is told of a subject, or nil and why it is refused.
 local function take(subject, count, cost)
@@ -2180,6 +2339,8 @@ local function take(subject, count, cost)
     return nil, 'LAYOUT ' .. layout
   elseif cost > burst then
     return nil, 'INVALID cost: no wait is long enough for so much'
+  elseif stored.err then
+    return nil, stored.err
   end
   local remembered, token
   if record then
@@ -2188,48 +2349,18 @@ local function take(subject, count, cost)
       return nil, 'INVALID call: a later one has taken its slot'
     end
     remembered = remembered == call and (#record > 16 and struct.unpack('>d', record, 17) or 1)
-  elseif stored.err then
-    return nil, stored.err
   end
-
-  -- How far ahead the theoretical arrival time lies.
   local kept_until_ms, last, ahead, rest = 0, 0, 0, 0
   if counts then
     local arrival, arrival_rest
     kept_until_ms, last, arrival, arrival_rest = struct.unpack('>dddd', counts)
     -- Counts from before the clock stepped back are forgotten.
-    if arrival >= now_us and last <= now_us + 1000000 then
-      ahead, rest = arrival - now_us, arrival_rest
-      -- Counted for another limit of this name.
-      if rest >= limit then
-        ahead, rest = ahead + 1, 0
-      end
-      if ahead > span or (ahead == span and rest > span_rest) then
-        ahead, rest = span, span_rest
-      end
+    if last <= now_us + 1000000 then
+      ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
     end
   end
 
-  -- Tried with all takes; where those are too many, downwards from one more than there is room for.
-  local granted, wait_us = remembered and 1 or count, 0
-  local next_ahead, next_rest
-  repeat
-    if granted * cost > burst then
-      granted = (burst - burst % cost) / cost + 1
-    end
-    next_rest = rest + granted * cost * unit_rest
-    next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
-    next_rest = next_rest % limit
-    local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
-    if over_us > 0 then
-      local room = (span - ahead) * limit + span_rest - rest
-      -- Exact while the room times the limit is; beyond that a unit more or less.
-      local units = (room - room % window_us) / window_us + 1
-      wait_us = over_us
-      granted = math.min(granted - 1, (units - units % cost) / cost + 1)
-    end
-  until over_us <= 0
-
+  local granted, wait_us, next_ahead, next_rest = grant(ahead, rest, remembered and 1 or count, cost)
   if remembered then
     granted, wait_us = remembered, count > remembered and wait_us or 0
   elseif granted > 0 then
@@ -2242,29 +2373,7 @@ local function take(subject, count, cost)
   if remembered or granted == 0 then
     return granted, remembered and token or 0, free, reset_us, wait_us
   end
-
-  local needed_ms = (now_us + reset_us) / 1000 + 10000
-  local prolong = needed_ms > kept_until_ms
-  if prolong then
-    kept_until_ms = needed_ms - needed_ms % 1 + 10000
-  end
-  counts = struct.pack('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
-  if caller == '' then
-    redis.call('HSET', subject, 'layout', '1', field, counts)
-  else
-    local own = granted == 1 and struct.pack('>dd', call, token) or struct.pack('>ddd', call, token, granted)
-    redis.call('HSET', subject, 'layout', '1', field, counts, caller, own)
-    -- Where a record comes, old ones go, so that they never add up.
-    if layout and not record then
-      forget_old_calls(subject, now_us)
-    end
-  end
-  if prolong then
-    local life_ms = (reset_us - reset_us % 1000) / 1000 + 20001
-    if redis.call('PTTL', subject) < life_ms then
-      redis.call('PEXPIRE', subject, string.format('%.0f', life_ms))
-    end
-  end
+  store(subject, layout and not record, kept_until_ms, token, granted, ahead, rest, reset_us)
   return granted, token, free, reset_us, wait_us
 end
 
@@ -2290,9 +2399,11 @@ return { 'judged', now_us, told, refused }
   parts: [],
   lines: [
     [1, 'lua/rate-limit/take-each.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/rate-limit/calls.lua', 1],
-    [57, 'lua/rate-limit/take-each.lua', 25],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/rate-limit/calls.lua', 1],
+    [56, 'lua/shared/rate-limit/arrival.lua', 1],
+    [83, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [93, 'lua/rate-limit/take-each.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2366,7 +2477,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '579b54913f4aebab5d8860d392a9fe4d9d605ab5',
+    sha1: '867948f8b7210f565eebcb66e373d6d37c37385f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2409,7 +2520,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])
@@ -2466,6 +2577,33 @@ end
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
 -- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
 
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -2491,24 +2629,14 @@ local function gcra_set(meter, ahead, rest)
 end
 
 local function read_gcra(meter, stored)
-  local limit, window_us = meter.limit, meter.window_us
-  meter.unit, meter.unit_rest = math.floor(window_us / limit), window_us % limit
-  meter.span, meter.span_rest = gcra_cost(meter, meter.burst)
-  local ahead, rest = 0, 0
-  if stored then
-    local arrival, arrival_rest = pair_at(stored, 1)
-    if arrival >= meter.now_us then
-      ahead, rest = arrival - meter.now_us, arrival_rest
-    end
-    -- Counted for another limit of this name.
-    if rest >= limit then
-      ahead, rest = ahead + 1, 0
-    end
-    if ahead > meter.span or (ahead == meter.span and rest > meter.span_rest) then
-      ahead, rest = meter.span, meter.span_rest
-    end
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
   end
-  gcra_set(meter, ahead, rest)
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
 -- What would be taken ahead of now after so many units more.
@@ -2727,6 +2855,7 @@ local function is_too_much(meters, units)
   end
   return false
 end
+-- Writes what the limits of a subject have counted.
 -- The key outlives what it counts by at least half of this. So it need not be told each time how long to
 -- live, and remembers a call for longer than its caller goes on repeating it.
 local KEPT_EXTRA_MS = 20000
@@ -2839,11 +2968,15 @@ return { 'taken', token, now_us, tell_meters(meters) }
     [51, 'lua/shared/rate-limit/subject.lua', 1],
     [78, 'lua/shared/rate-limit/pairs.lua', 1],
     [93, 'lua/shared/rate-limit/gcra.lua', 1],
-    [165, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [223, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [273, 'lua/shared/rate-limit/meters.lua', 1],
-    [359, 'lua/shared/rate-limit/save.lua', 1],
-    [423, 'lua/rate-limit/take.lua', 26],
+    [98, 'lua/shared/rate-limit/arrival.lua', 1],
+    [125, 'lua/shared/rate-limit/gcra.lua', 7],
+    [182, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [240, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [290, 'lua/shared/rate-limit/meters.lua', 1],
+    [376, 'lua/shared/rate-limit/save.lua', 1],
+    [377, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [387, 'lua/shared/rate-limit/save.lua', 3],
+    [441, 'lua/rate-limit/take.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface AbandonArguments {
@@ -15,12 +15,12 @@ export interface AbandonArguments {
   readonly weight: number
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
-  /** whether its process listens on its channel */
-  readonly listens: boolean
   /** beginning of the channels of processes */
   readonly channel: string
+  /** whether its process listens on its channel */
+  readonly listens: boolean
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '2f93856c2a80a5855029173384263a0fa71b64d7',
+    sha1: 'bd85dfc89ca25bef6d19ea64cbcbf2163b323486',
     reads: false,
     bytes: false,
     source: `--[[
@@ -58,11 +58,11 @@ local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local weight = tonumber(ARGV[3]) -- integer: how much its permit was to take
 local lease_ms = tonumber(ARGV[4]) -- integer: how long it was to be granted
-local claim_ms = tonumber(ARGV[5]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[5] -- text: beginning of the channels of processes
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[7] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -115,7 +115,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -133,13 +133,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -158,10 +158,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -178,7 +189,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -187,7 +198,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -203,7 +214,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -225,7 +236,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -274,6 +285,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -291,7 +304,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -313,7 +326,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -326,28 +339,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
@@ -360,26 +381,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -388,13 +414,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -412,7 +442,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -420,7 +450,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
@@ -464,25 +494,25 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [34, 'lua/shared/tickets.lua', 1],
     [66, 'lua/shared/tell.lua', 1],
     [91, 'lua/shared/line.lua', 1],
-    [127, 'lua/shared/semaphore/state.lua', 1],
-    [173, 'lua/shared/semaphore/save.lua', 1],
-    [213, 'lua/shared/semaphore/permit.lua', 1],
-    [231, 'lua/shared/semaphore/permits.lua', 1],
-    [308, 'lua/shared/semaphore/serve.lua', 1],
-    [385, 'lua/semaphore/abandon.lua', 33],
+    [138, 'lua/shared/semaphore/state.lua', 1],
+    [184, 'lua/shared/semaphore/save.lua', 1],
+    [224, 'lua/shared/semaphore/permit.lua', 1],
+    [242, 'lua/shared/semaphore/permits.lua', 1],
+    [329, 'lua/shared/semaphore/serve.lua', 1],
+    [415, 'lua/semaphore/abandon.lua', 33],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.weight,
       args.leaseMs,
-      args.claimMs,
-      args.listens ? 1 : 0,
       args.channel,
+      args.listens ? 1 : 0,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -509,14 +539,14 @@ export interface AcquireArguments {
   readonly weight: number
   /** how long it is granted */
   readonly leaseMs: number
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
+  /** beginning of the channels of processes */
+  readonly channel: string
   /** whether the attempt stands in line when not enough is free */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** beginning of the channels of processes */
-  readonly channel: string
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -538,7 +568,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '426b0ed8ba65cdd38b0468967637e3f2e5a78dab',
+    sha1: '6e057bae491f4c4d2fe2d320707eef55bdf145bc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -564,12 +594,12 @@ local holder = ARGV[2] -- text: what people call its holder
 local limit = tonumber(ARGV[3]) -- integer: how much may be out at once, unless \`resize\` has said otherwise
 local weight = tonumber(ARGV[4]) -- integer: how much of it the permit takes
 local lease_ms = tonumber(ARGV[5]) -- integer: how long it is granted
-local claim_ms = tonumber(ARGV[6]) -- integer: how long others have to confirm what they get now
+local channel = ARGV[6] -- text: beginning of the channels of processes
 local waits = ARGV[7] == '1' -- flag: whether the attempt stands in line when not enough is free
 local listens = ARGV[8] == '1' -- flag: whether its process listens on its channel
-local channel = ARGV[9] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[11] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -622,7 +652,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -640,13 +670,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -665,10 +695,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -685,7 +726,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -694,7 +735,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -710,7 +751,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -732,7 +773,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -781,6 +822,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -798,7 +841,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -820,7 +863,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -833,28 +876,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
@@ -867,26 +918,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -895,13 +951,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -919,7 +979,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -927,7 +987,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
@@ -962,7 +1022,8 @@ if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', queue, own)
 end
 local served = 'nobody'
-if semaphore.last_ticket > 0 then
+-- Where nothing at all is free, nobody fits.
+if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
   served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   dirty = true
 end
@@ -973,19 +1034,20 @@ if oversized then
   return { 'oversized', semaphore.limit }
 end
 if served == 'own' or (semaphore.last_ticket == 0 and fits(semaphore, weight)) then
-  local token, expires_at_ms = add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   if served == 'own' then
     redis.call('ZREM', queue, own)
     serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
   end
   save_semaphore(state, semaphore, now_ms)
-  return { 'granted', token, expires_at_ms, now_ms }
+  return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
 local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
 local place = 0
 if waits then
   local newest
-  newest, place = stand_in_line(queue, ticket, semaphore.last_ticket)
+  newest, place = stand_in_line(queue, own, semaphore.last_ticket)
   dirty = dirty or newest ~= semaphore.last_ticket
   semaphore.last_ticket = newest
 end
@@ -1006,27 +1068,27 @@ return { 'full', recheck_ms }
     [42, 'lua/shared/tickets.lua', 1],
     [74, 'lua/shared/tell.lua', 1],
     [99, 'lua/shared/line.lua', 1],
-    [135, 'lua/shared/semaphore/state.lua', 1],
-    [181, 'lua/shared/semaphore/save.lua', 1],
-    [221, 'lua/shared/semaphore/permit.lua', 1],
-    [239, 'lua/shared/semaphore/permits.lua', 1],
-    [316, 'lua/shared/semaphore/serve.lua', 1],
-    [393, 'lua/semaphore/acquire.lua', 41],
+    [146, 'lua/shared/semaphore/state.lua', 1],
+    [192, 'lua/shared/semaphore/save.lua', 1],
+    [232, 'lua/shared/semaphore/permit.lua', 1],
+    [250, 'lua/shared/semaphore/permits.lua', 1],
+    [337, 'lua/shared/semaphore/serve.lua', 1],
+    [423, 'lua/semaphore/acquire.lua', 41],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
       args.holder,
       args.limit,
       args.weight,
       args.leaseMs,
-      args.claimMs,
+      args.channel,
       args.waits ? 1 : 0,
       args.listens ? 1 : 0,
-      args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [0, 0, 1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1080,7 +1142,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '284e691b997baa76e14ec596cb8f78e626015c73',
+    sha1: '0d402d470c1108fcf83ea9f8d8f7c0489a9aead7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1137,7 +1199,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -1156,7 +1218,7 @@ local function tell_process(ticket, message, how)
 end
 
 local how = { channel = channel, sharded = sharded, counted = false }
-local waiting = redis.call('ZRANGE', queue, 0, 999)
+local waiting = redis.call('ZRANGE', queue, '0', '999')
 local existed = 0
 local keys = { state, queue, permits, ids }
 for _, key in ipairs(keys) do
@@ -1177,10 +1239,10 @@ return { 'cleared', existed }
     [72, 'lua/semaphore/clear.lua', 17],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.channel,
       args.sharded ? 1 : 0,
-    ]
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1221,7 +1283,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: '8d01d90b0f4b8104b2a892a3cc52aa469cae3109',
+    sha1: '556aabd5ac06781dc7d0f595f1ca32d658823c53',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1256,7 +1318,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -1265,7 +1327,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -1281,7 +1343,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -1303,7 +1365,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -1352,6 +1414,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -1369,7 +1433,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -1391,7 +1455,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -1404,28 +1468,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 
 local semaphore = open_semaphore(state)
@@ -1469,7 +1541,7 @@ return { 'extended', now_ms, ends }
     [69, 'lua/shared/semaphore/save.lua', 1],
     [109, 'lua/shared/semaphore/permit.lua', 1],
     [127, 'lua/shared/semaphore/permits.lua', 1],
-    [204, 'lua/semaphore/extend.lua', 18],
+    [214, 'lua/semaphore/extend.lua', 18],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1529,7 +1601,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'semaphore/inspect',
-    sha1: '38cf3b7c5dbc1516652b5d075343137ee16b7fa5',
+    sha1: 'c3e474a2530c4017a57034b3426b9686b06cf776',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1596,7 +1668,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -1605,7 +1677,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -1621,7 +1693,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -1656,7 +1728,7 @@ if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
 local now_ms = math.floor(clock_us() / 1000)
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
 local used = semaphore.used
 for _, token in ipairs(ended) do
   used = used - parse_permit(redis.call('HGET', ids, token)).weight
@@ -1671,7 +1743,7 @@ for at = 1, #live, 2 do
   named[#named + 1] = permit.holder
 end
 local line = {}
-for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
+for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
   local ticket = parse_ticket(text)
   line[#line + 1] = ticket.id
   line[#line + 1] = ticket.units
@@ -1679,7 +1751,17 @@ for _, text in ipairs(redis.call('ZRANGE', queue, 0, 99)) do
 end
 local known = semaphore.limit > 0 and semaphore.limit or limit
 local waiting = redis.call('ZCARD', queue)
-return { 'inspection', known, semaphore.resized, used, semaphore.token, now_ms, named, waiting, line }
+return {
+  'inspection',
+  known,
+  semaphore.resized,
+  used,
+  tonumber(semaphore.token),
+  now_ms,
+  named,
+  waiting,
+  line,
+}
 `,
   },
   parts: ['state', 'queue', 'permits', 'ids'],
@@ -1720,10 +1802,10 @@ return { 'inspection', known, semaphore.resized, used, semaphore.token, now_ms, 
 export interface ReleaseArguments {
   /** proves the permit */
   readonly token: string
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -1743,7 +1825,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '6d0abcf7b20b76725e6d15ce72cdca1ffa2cc98a',
+    sha1: '596d8928549d6b0fe44f36578072326c2fd3144d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1760,10 +1842,10 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local token = ARGV[1] -- text: proves the permit
-local claim_ms = tonumber(ARGV[2]) -- integer: how long others have to confirm what they get now
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1816,7 +1898,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -1834,13 +1916,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -1859,10 +1941,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -1879,7 +1972,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -1888,7 +1981,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -1904,7 +1997,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -1926,7 +2019,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -1975,6 +2068,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -1992,7 +2087,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -2014,7 +2109,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -2027,28 +2122,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
@@ -2061,26 +2164,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -2089,13 +2197,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -2113,7 +2225,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -2121,7 +2233,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
@@ -2145,7 +2257,8 @@ if semaphore.last_ticket > 0 then
   local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
-save_freed_semaphore(state, semaphore, now_ms)
+-- Behind a write that needs no memory.
+save_semaphore(state, semaphore, now_ms)
 return { 'released', served == 'more' and 1 or 0 }
 `,
   },
@@ -2157,21 +2270,21 @@ return { 'released', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/semaphore/state.lua', 1],
-    [170, 'lua/shared/semaphore/save.lua', 1],
-    [210, 'lua/shared/semaphore/permit.lua', 1],
-    [228, 'lua/shared/semaphore/permits.lua', 1],
-    [305, 'lua/shared/semaphore/serve.lua', 1],
-    [382, 'lua/semaphore/release.lua', 30],
+    [135, 'lua/shared/semaphore/state.lua', 1],
+    [181, 'lua/shared/semaphore/save.lua', 1],
+    [221, 'lua/shared/semaphore/permit.lua', 1],
+    [239, 'lua/shared/semaphore/permits.lua', 1],
+    [326, 'lua/shared/semaphore/serve.lua', 1],
+    [412, 'lua/semaphore/release.lua', 30],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.token,
-      args.claimMs,
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -2192,10 +2305,10 @@ return { 'released', served == 'more' and 1 or 0 }
 export interface ResizeArguments {
   /** how much may be out at once */
   readonly limit: number
-  /** how long others have to confirm what they get now */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long others have to confirm what they get now */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -2214,7 +2327,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '7c4c7b39a5fddef818ce1512c8e8a57e583c45fa',
+    sha1: 'e6b839182d2ba6404be0a8f27536eb35c68d0c84',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2231,10 +2344,10 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local limit = tonumber(ARGV[1]) -- integer: how much may be out at once
-local claim_ms = tonumber(ARGV[2]) -- integer: how long others have to confirm what they get now
-local channel = ARGV[3] -- text: beginning of the channels of processes
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -2287,7 +2400,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -2305,13 +2418,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -2330,10 +2443,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -2350,7 +2474,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -2359,7 +2483,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -2375,7 +2499,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -2397,7 +2521,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -2446,6 +2570,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -2463,7 +2589,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -2485,7 +2611,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -2498,28 +2624,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
@@ -2532,26 +2666,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -2560,13 +2699,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -2584,7 +2727,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -2592,7 +2735,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
@@ -2612,7 +2755,7 @@ save_semaphore(state, semaphore, now_ms)
 reap(semaphore, permits, ids, now_ms)
 local served
 if semaphore.last_ticket > 0 then
-  for _, text in ipairs(redis.call('ZRANGE', queue, 0, 999)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
     local ticket = parse_ticket(text)
     if ticket.units > limit then
       redis.call('ZREM', queue, text)
@@ -2633,21 +2776,21 @@ return { 'resized', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/semaphore/state.lua', 1],
-    [170, 'lua/shared/semaphore/save.lua', 1],
-    [210, 'lua/shared/semaphore/permit.lua', 1],
-    [228, 'lua/shared/semaphore/permits.lua', 1],
-    [305, 'lua/shared/semaphore/serve.lua', 1],
-    [382, 'lua/semaphore/resize.lua', 30],
+    [135, 'lua/shared/semaphore/state.lua', 1],
+    [181, 'lua/shared/semaphore/save.lua', 1],
+    [221, 'lua/shared/semaphore/permit.lua', 1],
+    [239, 'lua/shared/semaphore/permits.lua', 1],
+    [326, 'lua/shared/semaphore/serve.lua', 1],
+    [412, 'lua/semaphore/resize.lua', 30],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.limit,
-      args.claimMs,
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -2664,10 +2807,10 @@ return { 'resized', served == 'more' and 1 or 0 }
 }
 
 export interface ServeArguments {
-  /** how long they have to confirm */
-  readonly claimMs: number
   /** beginning of the channels of processes */
   readonly channel: string
+  /** how long they have to confirm */
+  readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
@@ -2686,7 +2829,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'c4b4ac6584fe08c93c8db6f847b995f99e77a210',
+    sha1: '9328ff8798b6ea66ad74519d08fb7bea147e6fe6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2700,10 +2843,10 @@ local state = KEYS[1] -- string: the semaphore's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
 local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
-local claim_ms = tonumber(ARGV[1]) -- integer: how long they have to confirm
-local channel = ARGV[2] -- text: beginning of the channels of processes
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to confirm
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -2756,7 +2899,7 @@ local function process_of(ticket)
 end
 
 local function first_message(ticket, recheck_ms)
-  return string.format('first %s %.0f', ticket.id, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -2774,13 +2917,13 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = 7200000
+local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, 0, 0)[1]
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
 
@@ -2799,10 +2942,21 @@ local function call_first(queue, recheck_ms, how)
   return true
 end
 
--- Adds a ticket behind all others, unless it stands in line already. Answers the number of the newest
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
-local function stand_in_line(queue, ticket, last_ticket)
-  local text = format_ticket(ticket)
+local function stand_in_line(queue, text, last_ticket)
   if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
@@ -2819,7 +2973,7 @@ end
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but \`layout\`.
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -2828,7 +2982,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -2844,7 +2998,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),
@@ -2866,7 +3020,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
@@ -2915,6 +3069,8 @@ local function permit_of(permits, ids, id)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -2932,7 +3088,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -2954,7 +3110,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -2967,28 +3123,36 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
@@ -3001,26 +3165,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -3029,13 +3198,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -3053,7 +3226,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -3061,7 +3234,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
@@ -3094,20 +3267,20 @@ return { 'served', served == 'more' and 1 or 0 }
     [28, 'lua/shared/tickets.lua', 1],
     [60, 'lua/shared/tell.lua', 1],
     [85, 'lua/shared/line.lua', 1],
-    [121, 'lua/shared/semaphore/state.lua', 1],
-    [167, 'lua/shared/semaphore/save.lua', 1],
-    [207, 'lua/shared/semaphore/permit.lua', 1],
-    [225, 'lua/shared/semaphore/permits.lua', 1],
-    [302, 'lua/shared/semaphore/serve.lua', 1],
-    [379, 'lua/semaphore/serve.lua', 27],
+    [132, 'lua/shared/semaphore/state.lua', 1],
+    [178, 'lua/shared/semaphore/save.lua', 1],
+    [218, 'lua/shared/semaphore/permit.lua', 1],
+    [236, 'lua/shared/semaphore/permits.lua', 1],
+    [323, 'lua/shared/semaphore/serve.lua', 1],
+    [409, 'lua/semaphore/serve.lua', 27],
   ],
   encode(args) {
-    return [
-      args.claimMs,
+    return withoutDefaults([
       args.channel,
+      args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ]
+    ], [1000, 0, 1])
   },
   decode(reply) {
     const parts = asList(reply)

@@ -12,9 +12,10 @@ import {
   serve,
 } from '../generated/lock.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
-import type { Attempts, Standing } from '../runtime/line.ts'
+import type { Trace } from '../runtime/runner.ts'
 import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
-import type { Trace, Unit } from '../runtime/unit.ts'
+import type { Unit } from '../runtime/unit.ts'
+import type { Attempts, Standing } from '../runtime/waiter.ts'
 
 /** How one handle of a lock asks for it. */
 export interface AcquireTerms {
@@ -127,19 +128,21 @@ async function serveAll(unit: Unit): Promise<void> {
   }
 }
 
-/** One for all locks of an instance, so that their leases are extended together. */
+/** The same for all locks, so that their leases are extended together. */
 function exclusiveKind({ runtime }: Unit): LeaseKind {
-  return runtime.leaseKind('lock', {
+  return {
+    name: 'lock',
     async extend(leases) {
       const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },
-  })
+  }
 }
 
 function sharedKind(unit: Unit): LeaseKind {
   return {
+    name: `readers ${unit.beginning}`,
     async extend(leases) {
       const answer = await unit.run(extendShared, { leases })
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }

@@ -22,6 +22,8 @@ export interface Term {
   stepDown(): void
 }
 
+export type ElectionOptions = Omit<LockOptions, 'order'>
+
 export interface CampaignOptions {
   /** Ends the campaign: the term in office is given up. */
   signal?: AbortSignal
@@ -29,6 +31,7 @@ export interface CampaignOptions {
   onError?: (error: unknown) => void
 }
 
+const OPTIONS = ['lease', 'maxHold', 'group', 'holder'] as const
 const WAIT = '1h'
 // After a failure, and after a term that was over at once, so that nobody leads in a tight loop.
 const REST_MS = 1000
@@ -39,7 +42,8 @@ export class Election {
   readonly name: string
   readonly #lock: Lock
 
-  constructor(runtime: Runtime, name: string, options: LockOptions = {}) {
+  constructor(runtime: Runtime, name: string, options: ElectionOptions = {}) {
+    checkOptions('options', options, OPTIONS)
     this.#lock = new Lock(runtime, name, options)
     this.name = this.#lock.name
   }

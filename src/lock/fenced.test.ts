@@ -23,10 +23,10 @@ test('a smaller token is refused and changes nothing; the same token may write a
 
 test('a holder that slept past its lease cannot write over its successor', async () => {
   const { redis, name } = instance()
-  const lock = redis.lock(name, { lease: '30ms', maxHold: '0s' })
+  const lock = redis.lock(name, { lease: '300ms', maxHold: '0s' })
   const fenced = redis.fenced<string>(name)
   const sleeper = await lock.acquire()
-  const successor = await lock.acquire({ wait: '5s' })
+  const successor = await redis.lock(name).acquire({ wait: '5s' })
 
   expect(await fenced.set('by the successor', successor.token)).toBe(true)
   expect(await fenced.set('by the sleeper', sleeper.token)).toBe(false)
@@ -39,5 +39,14 @@ test('a token that is none is refused by name', async () => {
   await expect(redis.fenced(name).set('x', 1.5)).rejects.toMatchObject({
     code: 'invalid-argument',
     argument: 'token',
+  })
+})
+
+test('a value that JSON cannot hold is refused by name', async () => {
+  const { redis, name } = instance()
+
+  await expect(redis.fenced(name).set(() => 1, 1)).rejects.toMatchObject({
+    code: 'invalid-argument',
+    argument: 'value',
   })
 })

@@ -1,6 +1,6 @@
 import { fencedGet, fencedSet } from '../generated/lock.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { type Codec, json } from '../runtime/codec.ts'
+import { checkOptions, checkToken } from '../runtime/arguments.ts'
+import { type Codec, jsonOf } from '../runtime/codec.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -25,14 +25,14 @@ export class Fenced<Value> {
     checkOptions('options', options, ['codec'])
     this.name = checkName('name', name)
     this.#unit = new Unit(runtime, { structure: 'lock', name: this.name, since: SINCE })
-    this.#codec = options.codec ?? json<Value>()
+    this.#codec = options.codec ?? jsonOf<Value>('value')
   }
 
   /** Stores the value under a lease's token. False: refused, for a greater token has written since. */
   async set(value: Value, token: number): Promise<boolean> {
     const args = {
       codec: this.#codec.name,
-      token: checkInteger('token', token, 0, Number.MAX_SAFE_INTEGER),
+      token: checkToken(token),
       value: this.#codec.encode(value),
     }
     return (await this.#unit.run(fencedSet, args)).status === 'stored'

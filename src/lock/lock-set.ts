@@ -2,8 +2,9 @@ import { acquireAll } from '../generated/lock.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
-import { type Lease, runUnder } from '../runtime/lease.ts'
-import { toGrant } from '../runtime/line.ts'
+import { toGrant } from '../runtime/grant.ts'
+import type { Lease, TaskLease } from '../runtime/lease.ts'
+import { runUnder } from '../runtime/run-under.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { Lock, type LockOptions } from './lock.ts'
@@ -44,28 +45,31 @@ export class LockSet {
 
   /** Waits for all of them. Throws WaitTimeoutError after `wait`, or the signal's reason; then none is kept. */
   async acquire(options: Waiting = {}): Promise<SetLease> {
+    return this.#acquire(options)
+  }
+
+  async #acquire(options: Waiting): Promise<AllLeases> {
     checkOptions('options', options, ['wait', 'signal'])
     options.signal?.throwIfAborted()
     const endsAt = performance.now() + toWaitMs(options)
     const atOnce = this.#together ? await this.#takeTogether() : null
     if (atOnce !== null) return atOnce
-    const { signal } = options
+    let awaited = ''
     const lease = await this.#takeAll((lock) => {
-      const wait: Duration = `${Math.max(0, Math.ceil(endsAt - performance.now()))}ms`
-      return lock.acquire({ wait, ...(signal ? { signal } : {}) })
+      awaited = lock.name
+      return acquireUntil(lock, endsAt, options.signal)
     })
-    if (lease === null) throw new WaitTimeoutError('the locks were not free in time')
+    if (lease === null) throw new WaitTimeoutError(`lock '${awaited}'`, options.wait)
     return lease
   }
 
-  /** Runs the task under all of them, as `lock.run`. */
+  /** Runs the task under all of them, as `lock.run`: `lease.signal` aborts should one be lost, or `signal`. */
   async run<Value>(task: (lease: SetLease) => Promise<Value> | Value, options: Waiting = {}): Promise<Value> {
-    const lease = await this.acquire(options)
-    return runUnder(lease, () => task(lease))
+    return runUnder(await this.#acquire(options), task, options.signal)
   }
 
   /** In one script call; null when one of them is held or awaited. */
-  async #takeTogether(): Promise<SetLease | null> {
+  async #takeTogether(): Promise<AllLeases | null> {
     const { runner, mailbox } = this.#runtime
     const [{ unit, terms }] = this.#locks as [Lock]
     await unit.learn()
@@ -91,7 +95,7 @@ export class LockSet {
     return null
   }
 
-  async #takeAll(take: (lock: Lock) => Promise<Lease | null>): Promise<SetLease | null> {
+  async #takeAll(take: (lock: Lock) => Promise<Lease | null>): Promise<AllLeases | null> {
     const taken = new Map<string, Lease>()
     let complete = false
     try {
@@ -108,15 +112,26 @@ export class LockSet {
   }
 }
 
+/** Null when the lock was not free by then. */
+async function acquireUntil(lock: Lock, endsAt: number, signal?: AbortSignal): Promise<Lease | null> {
+  const wait: Duration = `${Math.max(0, Math.ceil(endsAt - performance.now()))}ms`
+  try {
+    return await lock.acquire({ wait, ...(signal ? { signal } : {}) })
+  } catch (error) {
+    if (error instanceof WaitTimeoutError) return null
+    throw error
+  }
+}
+
 /** What could not be had whole is given back; a lease that ended meanwhile has nothing left to give. */
 async function giveBack(leases: readonly Lease[]): Promise<void> {
   await Promise.allSettled(leases.map((lease) => lease.release()))
 }
 
-class AllLeases implements SetLease {
+class AllLeases implements SetLease, TaskLease {
   readonly tokens: ReadonlyMap<string, number>
   readonly token: number
-  readonly signal: AbortSignal
+  signal: AbortSignal
   readonly #leases: readonly Lease[]
 
   constructor(leases: ReadonlyMap<string, Lease>) {
@@ -124,6 +139,10 @@ class AllLeases implements SetLease {
     this.tokens = new Map([...leases].map(([name, { token }]) => [name, token]))
     this.token = Math.max(...this.tokens.values())
     this.signal = AbortSignal.any(this.#leases.map(({ signal }) => signal))
+  }
+
+  heed(signal: AbortSignal): void {
+    this.signal = AbortSignal.any([this.signal, signal])
   }
 
   get expiresAtMs(): number {

@@ -1,16 +1,21 @@
-import { hostname } from 'node:os'
 import { clear } from '../generated/lock.ts'
-import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError, LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
+import { checkOneOf, checkOptions } from '../runtime/arguments.ts'
+import type { Duration } from '../runtime/duration.ts'
+import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
+import type { Grant } from '../runtime/grant.ts'
+import { KeptLease, type LeaseTerms } from '../runtime/kept-lease.ts'
 import { checkName, encodeName } from '../runtime/keys.ts'
-import { KeptLease, type Lease, type LeaseTerms, NestedLease, runUnder } from '../runtime/lease.ts'
+import type { Lease } from '../runtime/lease.ts'
+import { type Extended, extendByToken, releaseByToken } from '../runtime/lease-by-token.ts'
+import { toHolder, toLeaseMs, toMaxHoldMs } from '../runtime/lease-options.ts'
 import { type Lent, lend } from '../runtime/lending.ts'
-import { type Grant, type LineTerms, standInLine } from '../runtime/line.ts'
+import { standInLine } from '../runtime/line.ts'
+import { NestedLease } from '../runtime/nested-lease.ts'
+import { runUnder } from '../runtime/run-under.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { channelOf, toldOn } from '../runtime/told.ts'
+import { learnTold, lineTermsOf } from '../runtime/told.ts'
 import { type Place, Unit } from '../runtime/unit.ts'
-import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import type { Waiting } from '../runtime/wait.ts'
 import { type AcquireTerms, ExclusiveSide, type LockSide, SharedSide } from './attempts.ts'
 import { inspectLock, type LockInspection } from './inspection.ts'
 
@@ -54,7 +59,7 @@ export class LockAccess {
       kind: side.kind,
       unit,
       release: (token, trace) => side.release(token, trace),
-      resource: `lock ${name}`,
+      resource: `lock '${name}'`,
       leaseMs,
       maxHoldMs,
     }
@@ -69,55 +74,53 @@ export class LockAccess {
    * Waits for the lock, by default not at all. Throws WaitTimeoutError after `wait`, or the signal's reason.
    */
   async acquire(options: AcquireOptions = {}): Promise<Lease> {
-    checkOptions('options', options, ACQUIRE_OPTIONS)
-    if (options.held !== undefined) return new NestedLease(this.#own(options.held))
-    const lease = await this.#stand(options)
-    if (lease !== null) return lease
-    throw new WaitTimeoutError(`lock ${this.name} was not free within ${options.wait ?? 'one attempt'}`)
+    return this.#acquire(options)
   }
 
   /**
-   * Runs the task under the lock and resolves to what it gives; `lease.signal` aborts should the lock be lost.
-   * Throws as `acquire`, or LeaseLostError when the lease ended before the task.
+   * Runs the task under the lock and resolves to what it gives; `lease.signal` aborts should the lock be lost, or
+   * when `signal` does. Throws as `acquire`, or LeaseLostError when the lease ended before the task.
    */
   async run<Value>(
     task: (lease: Lease) => Promise<Value> | Value,
     options: AcquireOptions = {},
   ): Promise<Value> {
-    return runUnder(await this.acquire(options), task)
+    return runUnder(await this.#acquire(options), task, options.signal)
   }
 
   /**
    * As `acquire`, for somebody else, such as the client of a service: nothing here extends the lease. Resolves
-   * to its token and end, or to how long the lock is held at most. Rejects with the signal's reason.
+   * to its token and end, or to `held` and for how long at most. Throws the signal's reason.
    */
   async lend(options: Waiting = {}): Promise<Lent> {
     checkOptions('options', options, ['wait', 'signal'])
     const { kind, leaseMs } = this.#leaseTerms
-    return lend(this.#side, { ...this.#lineTerms(options), kind, beginning: this.#unit.beginning, leaseMs })
-  }
-
-  /** Gives a lease back by its token, as another process got it. Throws LeaseLostError when it has ended. */
-  async release(token: number): Promise<void> {
-    const trace = { repeated: false }
-    if (!(await this.#side.release(checkToken(token), trace))) throw this.#lost(token)
-  }
-
-  /**
-   * Makes a lease last `lease` from now; resolves to its length and to when it ends by the server's clock.
-   * Throws LeaseLostError when it has ended.
-   */
-  async extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }> {
-    const leaseMs = toMs('lease', lease, MAX_LEASE)
     const { beginning } = this.#unit
-    const { endsAtMs } = await this.#side.kind.extend([{ beginning, token: checkToken(token), leaseMs }])
-    const [expiresAtMs = 0] = endsAtMs
-    if (expiresAtMs === 0) throw this.#lost(token)
-    return { leaseMs, expiresAtMs }
+    const terms = { ...lineTermsOf(this.#unit, options), kind, beginning, leaseMs, refusal: 'held' } as const
+    return lend(this.#side, terms)
   }
 
-  async #stand(waiting: Waiting): Promise<Lease | null> {
-    const grant = await standInLine(this.#side, this.#lineTerms(waiting))
+  /** As `lease.release`, for whoever knows only the token. Throws LeaseLostError. */
+  async release(token: number): Promise<void> {
+    return releaseByToken(this.#leaseTerms, token)
+  }
+
+  /** As `lease.extend`, for whoever knows only the token. Throws LeaseLostError. */
+  async extend(token: number, lease: Duration): Promise<Extended> {
+    return extendByToken(this.#leaseTerms, token, lease)
+  }
+
+  async #acquire(options: AcquireOptions): Promise<KeptLease | NestedLease> {
+    checkOptions('options', options, ACQUIRE_OPTIONS)
+    options.signal?.throwIfAborted()
+    if (options.held !== undefined) return new NestedLease(this.#own(options.held))
+    const lease = await this.#stand(options)
+    if (lease !== null) return lease
+    throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
+  }
+
+  async #stand(waiting: Waiting): Promise<KeptLease | null> {
+    const grant = await standInLine(this.#side, lineTermsOf(this.#unit, waiting))
     if (grant === null) return null
     const lease = this.keep(grant)
     // Nobody else will: a lease that was handed over is short until it is extended for the first time.
@@ -133,16 +136,6 @@ export class LockAccess {
   /** For sets of locks: the lease that the server has granted. */
   keep(grant: Grant): KeptLease {
     return new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
-  }
-
-  #lineTerms(waiting: Waiting): LineTerms {
-    const { mailbox } = this.#unit.runtime
-    const channel = (): string | Promise<string> => channelOf(this.#unit)
-    return { mailbox, channel, waitMs: toWaitMs(waiting), signal: waiting.signal }
-  }
-
-  #lost(token: number): LeaseLostError {
-    return new LeaseLostError(this.#leaseTerms.resource, token)
   }
 
   #own(held: Lease): KeptLease | NestedLease {
@@ -168,8 +161,7 @@ export class Lock extends LockAccess {
     checkOptions('options', options, OPTIONS)
     const unit = new Unit(runtime, placeOf(checkName('name', name), options.group))
     const terms = toTerms(options)
-    const maxHoldMs =
-      options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold, { min: '0s' })
+    const maxHoldMs = options.maxHold === undefined ? Infinity : toMaxHoldMs(options.maxHold)
     const side = new ExclusiveSide(unit, terms)
     super(name, unit, side, terms.leaseMs, maxHoldMs)
     this.shared = new LockAccess(name, unit, new SharedSide(unit, terms), terms.leaseMs, maxHoldMs)
@@ -177,15 +169,17 @@ export class Lock extends LockAccess {
     this.terms = terms
   }
 
-  /** Who holds the lock and who waits for it, at most 100 of each. */
+  /** A read-only picture: who holds the lock and who waits for it, at most 100 of each. */
   inspect(): Promise<LockInspection> {
     return inspectLock(this.unit)
   }
 
-  /** Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. True when it existed. */
+  /**
+   * Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. Resolves to false when there
+   * was nothing.
+   */
   async clear(): Promise<boolean> {
-    await this.unit.learn()
-    const { channel, sharded } = toldOn(this.unit)
+    const { channel, sharded } = await learnTold(this.unit)
     const { existed } = await this.unit.run(clear, { channel, sharded })
     return existed
   }
@@ -197,16 +191,10 @@ function placeOf(name: string, group: string | undefined): Place {
   return { structure: 'lock', name: checkName('group', group), beside: `${encodeName(name)}-`, since: SINCE }
 }
 
-const MAX_LEASE = { max: '30d' } as const
-
-function toTerms({ lease = '30s', order = 'fair', holder }: LockOptions): AcquireTerms {
+function toTerms({ lease, order = 'fair', holder }: LockOptions): AcquireTerms {
   return {
-    leaseMs: toMs('lease', lease, { min: '10ms', ...MAX_LEASE }),
+    leaseMs: toLeaseMs(lease),
     barging: checkOneOf('order', order, ['fair', 'barging']) === 'barging',
-    holder: holder === undefined ? `${hostname()}:${process.pid}` : checkText('holder', holder, 128),
+    holder: toHolder(holder),
   }
-}
-
-function checkToken(token: unknown): number {
-  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }

@@ -13,20 +13,28 @@ export interface Answer {
 const TITLES = {
   'idempotency-key-missing': [400, 'Idempotency-Key is missing'],
   'idempotency-key-malformed': [400, 'Idempotency-Key is malformed'],
-  'still-running': [409, 'The first request is still being worked on'],
+  running: [409, 'Running'],
   'response-not-kept': [409, 'The response was not kept'],
   'too-large': [413, 'Content too large'],
-  'idempotency-key-reused': [422, 'Idempotency-Key was used for another request'],
-  'rate-limited': [429, 'Too many requests'],
+  conflict: [422, 'Conflict'],
+  'rate-limited': [429, 'Rate limited'],
   unavailable: [503, 'Service unavailable'],
 } as const
 
 export type ProblemCode = keyof typeof TITLES
 
-/** A problem document, whose `code` never changes. */
-export function problem(code: ProblemCode, detail: string, headers: Headers = []): Answer {
+/**
+ * A problem document, whose `code` never changes; the service of Perilune has the same words for the same things.
+ * `members` go into the document as they are.
+ */
+export function problem(
+  code: ProblemCode,
+  detail: string,
+  headers: Headers = [],
+  members: { readonly retryAfterMs?: number; readonly deniedBy?: string } = {},
+): Answer {
   const [status, title] = TITLES[code]
-  const document = { type: `urn:perilune:problem:${code}`, title, status, detail, code }
+  const document = { type: `urn:perilune:problem:${code}`, title, status, detail, code, ...members }
   return {
     status,
     headers: [['content-type', 'application/problem+json'], ...headers],

@@ -3,7 +3,12 @@
 import type { Answer } from './answer.ts'
 import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
 import { incomingOf, type ParsedRequest } from './node-request.ts'
-import { type Limiter, pass, type RateLimitMiddlewareOptions } from './rate-limiting.ts'
+import {
+  checkRateLimitOptions,
+  type Limiter,
+  pass,
+  type RateLimitMiddlewareOptions,
+} from './rate-limiting.ts'
 import { type NodeResponse, record } from './record-node-response.ts'
 
 /** What is used of an Express request. */
@@ -22,6 +27,7 @@ export function rateLimit<Request extends ExpressRequest>(
   limiter: Limiter,
   options: RateLimitMiddlewareOptions<Request>,
 ): ExpressMiddleware<Request> {
+  checkRateLimitOptions(options)
   return async (request, response, next) => {
     const passage = await pass(limiter, options, request)
     if (!passage.allowed) return send(response, passage.answer)

@@ -7,7 +7,12 @@ import type { Answer } from './answer.ts'
 import { readBounded } from './bounded-body.ts'
 import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
 import { incomingOf, type ParsedRequest, pairsOf } from './node-request.ts'
-import { type Limiter, pass, type RateLimitMiddlewareOptions } from './rate-limiting.ts'
+import {
+  checkRateLimitOptions,
+  type Limiter,
+  pass,
+  type RateLimitMiddlewareOptions,
+} from './rate-limiting.ts'
 import type { Recording } from './recording.ts'
 
 /** What is used of Fastify's request. */
@@ -39,6 +44,7 @@ export function rateLimit<Request extends FastifyRequestLike>(
   limiter: Limiter,
   options: RateLimitMiddlewareOptions<Request>,
 ): RateLimitHooks<NoInfer<Request>> {
+  checkRateLimitOptions(options)
   return {
     async onRequest(request, reply) {
       const passage = await pass(limiter, options, request)

@@ -8,9 +8,9 @@
 
 import { fingerprintOf, type Once } from '../once/once.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { isOutage } from '../runtime/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from './answer.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
-import { isOutage } from './outage.ts'
 import { Recording, type StoredResponse } from './recording.ts'
 
 export interface IdempotencyOptions<Request> {
@@ -128,11 +128,11 @@ function replay({ status, headers, body }: StoredResponse): Answer {
 
 function running(): Answer {
   const detail = 'The first request with this Idempotency-Key has not been answered yet.'
-  return problem('still-running', detail, [['retry-after', '1']])
+  return problem('running', detail, [['retry-after', '1']], { retryAfterMs: 1000 })
 }
 
 function reused(): Answer {
-  return problem('idempotency-key-reused', 'This Idempotency-Key came with another request before.')
+  return problem('conflict', 'This Idempotency-Key came with another request before.')
 }
 
 function missing(): Answer {

@@ -11,7 +11,12 @@ import {
   type Incoming,
   type Store,
 } from './idempotency.ts'
-import { type Limiter, pass, type RateLimitMiddlewareOptions } from './rate-limiting.ts'
+import {
+  checkRateLimitOptions,
+  type Limiter,
+  pass,
+  type RateLimitMiddlewareOptions,
+} from './rate-limiting.ts'
 import type { Recording } from './recording.ts'
 import { whenDone } from './when-done.ts'
 
@@ -36,6 +41,7 @@ export function withRateLimit<Rest extends readonly unknown[]>(
   options: RateLimitMiddlewareOptions<Request>,
   handler: Handler<Rest>,
 ): FetchHandler<Rest> {
+  checkRateLimitOptions(options)
   return async (request, ...rest) => {
     const passage = await pass(limiter, options, request)
     if (!passage.allowed) return toResponse(passage.answer)

@@ -12,7 +12,7 @@ export interface ParsedRequest {
 }
 
 /** The body, as an adapter's `idempotency` needs it, has not been parsed. */
-export const UNPARSED = 'idempotency: the body of the request has not been parsed; put a body parser before'
+const UNPARSED = 'idempotency: the body of the request has not been parsed; put a body parser before'
 
 export function incomingOf<Request extends ParsedRequest>(
   request: Request,

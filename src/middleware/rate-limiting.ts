@@ -4,6 +4,8 @@
 import type { Decision } from '../rate-limit/decision.ts'
 import { rateLimitHeaders } from '../rate-limit/headers.ts'
 import type { RateLimit } from '../rate-limit/rate-limit.ts'
+import { checkOptions } from '../runtime/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
 import { type Answer, type Headers, problem, unavailable } from './answer.ts'
 
 export interface RateLimitMiddlewareOptions<Request> {
@@ -11,6 +13,12 @@ export interface RateLimitMiddlewareOptions<Request> {
   subject: (request: Request) => string
   /** How many units a request takes; default 1. */
   cost?: (request: Request) => number
+}
+
+/** Checks the options once, when the middleware is made. Throws InvalidArgumentError. */
+export function checkRateLimitOptions<Request>(options: RateLimitMiddlewareOptions<Request>): void {
+  checkOptions('options', options, ['subject', 'cost'])
+  if (typeof options.subject !== 'function') throw new InvalidArgumentError('subject', 'must be a function')
 }
 
 export type Limiter = Pick<RateLimit, 'take' | 'release'>
@@ -40,8 +48,9 @@ function headersOf(decision: Decision): Headers {
 }
 
 function limited(decision: Extract<Decision, { retryAfterMs: number }>, headers: Headers): Answer {
-  const detail = `The limit '${decision.deniedBy}' is reached. Please wait ${decision.retryAfterMs} ms.`
-  return problem('rate-limited', detail, headers)
+  const { deniedBy, retryAfterMs } = decision
+  const detail = `The limit '${deniedBy}' is reached. Please wait ${retryAfterMs} ms.`
+  return problem('rate-limited', detail, headers, { deniedBy, retryAfterMs })
 }
 
 function releaser(limiter: Limiter, subject: string, decision: Decision): () => void {

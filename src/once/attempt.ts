@@ -1,9 +1,10 @@
 import type { Duration } from '../runtime/duration.ts'
-import { KeptLease, type Lease } from '../runtime/lease.ts'
-import type { Grant } from '../runtime/line.ts'
+import type { Grant } from '../runtime/grant.ts'
+import { KeptLease } from '../runtime/kept-lease.ts'
+import type { Lease } from '../runtime/lease.ts'
 import { type Completed, completeAttempt, releaseAttempt } from './ending.ts'
 import { kindOf } from './keeping.ts'
-import { encodeResult, type Source, unitOf } from './source.ts'
+import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
 
 /**
  * The right to do the work of a key. It is extended while the process lives, up to `maxHold`. Leaving an
@@ -98,12 +99,12 @@ export class Attempt<Result> implements Lease {
   }
 
   #terms(): ConstructorParameters<typeof KeptLease>[1] {
-    const { name, runtime, leaseMs, maxHoldMs } = this.#source
+    const { runtime, leaseMs, maxHoldMs } = this.#source
     return {
       kind: kindOf(runtime),
       unit: unitOf(this.#source, this.key),
       release: () => this.#end().then(() => true),
-      resource: `the key '${this.key}' of once '${name}'`,
+      resource: resourceOf(this.#source, this.key),
       leaseMs,
       maxHoldMs,
     }

@@ -1,9 +1,9 @@
 // Beginning an attempt: one script call, safe to repeat by the attempt's id.
 
 import { randomUUID } from 'node:crypto'
-import { begin } from '../generated/once.ts'
+import { type BeginAnswer, begin } from '../generated/once.ts'
+import { toGrant } from '../runtime/grant.ts'
 import { checkName } from '../runtime/keys.ts'
-import { toGrant } from '../runtime/line.ts'
 import { Attempt } from './attempt.ts'
 import { lost } from './ending.ts'
 import { checkFingerprint } from './fingerprint.ts'
@@ -43,28 +43,30 @@ export function toBeginTerms(key: string, { fingerprint, id }: BeginOptions): Be
   }
 }
 
-/** Throws LeaseLostError when the attempt of that id has been released. */
+/** Begins an attempt of this process. Throws LeaseLostError when the attempt of that id has been released. */
 export async function beginAttempt<Result>(
   source: Source<Result>,
-  { key, id, fingerprint }: BeginTerms,
+  terms: BeginTerms,
 ): Promise<Begun<Result>> {
-  const { codec, leaseMs, keepMs } = source
   const askedAt = performance.now()
-  const answer = await unitOf(source, key).run(begin, {
-    codec: codec.name,
-    id,
-    fingerprint,
-    leaseMs,
-    keepMs,
-  })
-  switch (answer.status) {
-    case 'started':
-      return { status: 'started', attempt: new Attempt(source, key, toGrant(answer, askedAt)) }
-    case 'replayed':
-      return { status: 'replayed', result: codec.decode(answer.result), token: answer.token }
-    case 'lost':
-      throw lost(source, key, answer.token)
-    default:
-      return answer
-  }
+  const answer = await askToBegin(source, terms)
+  if (answer.status !== 'started') return answer
+  return { status: 'started', attempt: new Attempt(source, terms.key, toGrant(answer, askedAt)) }
+}
+
+type Answered<Result> =
+  | Extract<BeginAnswer, { status: 'started' }>
+  | Exclude<Begun<Result>, { status: 'started' }>
+
+/** What the script says, whoever the attempt is for. Throws LeaseLostError as `beginAttempt`. */
+export async function askToBegin<Result>(
+  source: Source<Result>,
+  { key, id, fingerprint }: BeginTerms,
+): Promise<Answered<Result>> {
+  const { codec, leaseMs, keepMs } = source
+  const args = { codec: codec.name, id, fingerprint, leaseMs, keepMs }
+  const answer = await unitOf(source, key).run(begin, args)
+  if (answer.status === 'lost') throw lost(source, key, answer.token)
+  if (answer.status !== 'replayed') return answer
+  return { status: 'replayed', result: codec.decode(answer.result), token: answer.token }
 }

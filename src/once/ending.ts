@@ -1,9 +1,8 @@
 // How an attempt ends: with a result, or without one. By key and token, so that another process may do it.
 
 import { complete, release } from '../generated/once.ts'
-import { checkInteger } from '../runtime/arguments.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { type Source, unitOf } from './source.ts'
+import { resourceOf, type Source, unitOf } from './source.ts'
 
 export interface Completed {
   /** When the result is forgotten, in milliseconds of the server's clock. */
@@ -41,10 +40,6 @@ export async function releaseAttempt<Result>(
   if (answer.status === 'lost') throw lost(source, key, token)
 }
 
-export function lost<Result>({ name }: Source<Result>, key: string, token: number): LeaseLostError {
-  return new LeaseLostError(`the key '${key}' of once '${name}'`, token)
-}
-
-export function checkToken(token: number): number {
-  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
+export function lost<Result>(source: Source<Result>, key: string, token: number): LeaseLostError {
+  return new LeaseLostError(resourceOf(source, key), token)
 }

@@ -10,7 +10,7 @@ export interface Found<Result> {
   readonly keptUntilMs: number
 }
 
-/** A picture of a key. */
+/** A picture of a key; for people, for it may be old when it arrives. */
 export interface OnceInspection {
   /** `lapsed`: the lease of the attempt is over, and nobody has taken over yet. */
   readonly state: 'free' | 'running' | 'lapsed' | 'finished'
@@ -51,7 +51,7 @@ export async function inspectKey<Result>(source: Source<Result>, key: string): P
   }
 }
 
-/** True when the key was known. */
+/** False when there was nothing. */
 export async function clearKey<Result>(source: Source<Result>, key: string): Promise<boolean> {
   const unit = unitOf(source, key)
   const { existed } = await unit.run(clear, { channel: unit.channel, sharded: unit.sharded })

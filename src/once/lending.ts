@@ -1,9 +1,7 @@
 // Attempts for somebody else, such as the client of a service: nothing here extends them.
 
-import { begin } from '../generated/once.ts'
 import { toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
-import { type BeginOptions, type BeginTerms, type Begun, toBeginTerms } from './beginning.ts'
-import { lost } from './ending.ts'
+import { askToBegin, type BeginOptions, type BeginTerms, type Begun, toBeginTerms } from './beginning.ts'
 import { type Source, unitOf } from './source.ts'
 
 /** As `BeginOptions`; `wait`: for another attempt that is under way. */
@@ -47,21 +45,9 @@ export async function lendAttempt<Result>(
   return settled ?? running
 }
 
-async function ask<Result>(
-  source: Source<Result>,
-  { key, id, fingerprint }: BeginTerms,
-): Promise<LentAttempt<Result>> {
-  const { codec, leaseMs, keepMs } = source
-  const args = { codec: codec.name, id, fingerprint, leaseMs, keepMs }
-  const answer = await unitOf(source, key).run(begin, args)
-  switch (answer.status) {
-    case 'started':
-      return { status: 'started', token: answer.token, leaseMs, expiresAtMs: answer.expiresAtMs }
-    case 'replayed':
-      return { status: 'replayed', result: codec.decode(answer.result), token: answer.token }
-    case 'lost':
-      throw lost(source, key, answer.token)
-    default:
-      return answer
-  }
+async function ask<Result>(source: Source<Result>, terms: BeginTerms): Promise<LentAttempt<Result>> {
+  const answer = await askToBegin(source, terms)
+  if (answer.status !== 'started') return answer
+  const { status, token, expiresAtMs } = answer
+  return { status, token, leaseMs: source.leaseMs, expiresAtMs }
 }

@@ -1,22 +1,24 @@
-import { checkOptions } from '../runtime/arguments.ts'
+import { checkOptions, checkToken } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { checkName } from '../runtime/keys.ts'
+import { type Extended, extendByToken } from '../runtime/lease-by-token.ts'
+import { toLeaseMs, toMaxHoldMs } from '../runtime/lease-options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { type BeginOptions, type Begun, beginAttempt, toBeginTerms } from './beginning.ts'
-import { type Completed, checkToken, completeAttempt, releaseAttempt } from './ending.ts'
+import { type Completed, completeAttempt, releaseAttempt } from './ending.ts'
 import { clearKey, type Found, findResult, inspectKey, type OnceInspection } from './inspection.ts'
-import { type Extended, extendAttempt } from './keeping.ts'
+import { kindOf } from './keeping.ts'
 import { type LendOptions, type LentAttempt, lendAttempt } from './lending.ts'
 import { type RunOptions, runOnce, type Task } from './running.ts'
-import { encodeResult, jsonOrNothing, type Source, toLeaseMs } from './source.ts'
+import { encodeResult, jsonOrNothing, resourceOf, type Source, unitOf } from './source.ts'
 
 export interface OnceOptions<Result> {
   /** How long results are kept, and requests are remembered beyond their lease; default 24 hours. */
   keep?: Duration
-  /** How long an attempt lasts that nobody extends; default 30 seconds. */
+  /** How long an attempt is leased; it is extended while its process lives. Default 30 seconds. */
   lease?: Duration
-  /** How long an attempt is extended at most while its process lives; default one hour. */
+  /** How long it is extended by itself at most, from its beginning on; '0s': not at all. Default one hour. */
   maxHold?: Duration
   /** How results become bytes; default JSON. */
   codec?: Codec<Result>
@@ -37,8 +39,8 @@ export class Once<Result> {
       runtime,
       name: this.name,
       codec: options.codec ?? jsonOrNothing<Result>(),
-      leaseMs: toLeaseMs(options.lease ?? '30s'),
-      maxHoldMs: toMs('maxHold', options.maxHold ?? '1h'),
+      leaseMs: toLeaseMs(options.lease),
+      maxHoldMs: toMaxHoldMs(options.maxHold ?? '1h'),
       keepMs: toMs('keep', options.keep ?? '24h'),
     }
   }
@@ -48,7 +50,8 @@ export class Once<Result> {
    * one who is at it. A task that throws frees the key for a retry.
    *
    * Throws WaitTimeoutError when another attempt is still under way after `wait`, InvalidArgumentError when
-   * the key came with another fingerprint, LeaseLostError when another attempt began meanwhile.
+   * the key came with another fingerprint, LeaseLostError when another attempt began meanwhile, or the signal's
+   * reason.
    */
   async run(key: string, task: Task<Result>, options: RunOptions = {}): Promise<Result> {
     checkOptions('options', options, ['fingerprint', 'wait', 'signal'])
@@ -63,24 +66,26 @@ export class Once<Result> {
 
   /**
    * As `begin`, for somebody else, such as the client of a service: nothing here extends the attempt, which is
-   * known by its token. Waits up to `wait` while another one is under way. Rejects with the signal's reason.
+   * known by its token. Waits up to `wait` while another one is under way. Throws the signal's reason.
    */
   async lend(key: string, options: LendOptions = {}): Promise<LentAttempt<Result>> {
     checkOptions('options', options, ['fingerprint', 'id', 'wait', 'signal'])
     return lendAttempt(this.#source, key, options)
   }
 
-  /** As `attempt.complete`, for whoever knows only key and token. Throws LeaseLostError. */
+  /** As `attempt.complete`, for whoever knows only the token. Throws LeaseLostError. */
   async complete(key: string, token: number, result: Result): Promise<Completed> {
     return completeAttempt(this.#source, key, checkToken(token), encodeResult(this.#source, result))
   }
 
-  /** As `attempt.extend`, for whoever knows only key and token. Throws LeaseLostError. */
+  /** As `attempt.extend`, for whoever knows only the token. Throws LeaseLostError. */
   async extend(key: string, token: number, lease: Duration): Promise<Extended> {
-    return extendAttempt(this.#source, key, checkToken(token), toLeaseMs(lease))
+    const kind = kindOf(this.#source.runtime)
+    const [unit, resource] = [unitOf(this.#source, key), resourceOf(this.#source, key)]
+    return extendByToken({ kind, unit, resource }, token, lease)
   }
 
-  /** As `attempt.release`, for whoever knows only key and token. Throws LeaseLostError. */
+  /** As `attempt.release`, for whoever knows only the token. Throws LeaseLostError. */
   async release(key: string, token: number): Promise<void> {
     return releaseAttempt(this.#source, key, checkToken(token))
   }
@@ -90,12 +95,12 @@ export class Once<Result> {
     return findResult(this.#source, key)
   }
 
-  /** A picture of a key, for people. */
+  /** A read-only picture of a key. */
   async inspect(key: string): Promise<OnceInspection> {
     return inspectKey(this.#source, key)
   }
 
-  /** Forgets a key; an attempt under way is lost. True when something was known of it. */
+  /** Forgets a key; an attempt under way is lost. Resolves to false when there was nothing. */
   async clear(key: string): Promise<boolean> {
     return clearKey(this.#source, key)
   }
@@ -106,6 +111,5 @@ export type { BeginOptions, Begun } from './beginning.ts'
 export type { Completed } from './ending.ts'
 export { fingerprintOf } from './fingerprint.ts'
 export type { Found, OnceInspection } from './inspection.ts'
-export type { Extended } from './keeping.ts'
 export type { LendOptions, LentAttempt } from './lending.ts'
 export type { RunOptions, Task, TaskContext } from './running.ts'

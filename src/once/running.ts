@@ -4,7 +4,7 @@ import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import type { Attempt } from './attempt.ts'
 import { type BeginTerms, type Begun, beginAttempt, toBeginTerms } from './beginning.ts'
-import { encodeResult, type Source, unitOf } from './source.ts'
+import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
 
 export interface RunOptions extends Waiting {
   /** Of the request: the same key with another one is refused. Default: none. At most 512 bytes. */
@@ -67,7 +67,27 @@ async function settle<Result>(
     },
   )
   if (settled !== null) return settled
-  throw new WaitTimeoutError(`the key '${terms.key}' of once '${source.name}' is still being worked on`)
+  throw new WaitTimeoutError(resourceOf(source, terms.key), options.wait)
+}
+
+/** Its signal is made when the task asks for it: most are over before. */
+class Context implements TaskContext {
+  readonly token: number
+  readonly #attempt: Attempt<unknown>
+  readonly #caller: AbortSignal | undefined
+  #signal: AbortSignal | null = null
+
+  constructor(attempt: Attempt<unknown>, caller: AbortSignal | undefined) {
+    this.token = attempt.token
+    this.#attempt = attempt
+    this.#caller = caller
+  }
+
+  get signal(): AbortSignal {
+    const { signal } = this.#attempt
+    this.#signal ??= this.#caller === undefined ? signal : AbortSignal.any([signal, this.#caller])
+    return this.#signal
+  }
 }
 
 async function perform<Result>(
@@ -76,8 +96,7 @@ async function perform<Result>(
   task: Task<Result>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
-  const signals = signal === undefined ? [attempt.signal] : [attempt.signal, signal]
-  const context = { signal: AbortSignal.any(signals), token: attempt.token }
+  const context = new Context(attempt, signal)
   const [result, encoded] = await attempt.orRelease(async () => {
     const value = await task(context)
     return [value, encodeResult(source, value)] as const

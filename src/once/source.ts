@@ -1,7 +1,6 @@
 // What every call on a `once` needs: its unit for a key, and how results become bytes.
 
-import type { Codec } from '../runtime/codec.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
+import { type Codec, jsonOf } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -24,21 +23,18 @@ export function unitOf<Result>({ runtime, name }: Source<Result>, key: string): 
   return new Unit(runtime, { structure: 'once', name, unit: checkName('key', key), since: SINCE })
 }
 
-export function toLeaseMs(lease: Duration): number {
-  return toMs('lease', lease, { max: '30d' })
+/** What people call a key, in errors. */
+export function resourceOf<Result>({ name }: Source<Result>, key: string): string {
+  return `key '${key}' of once '${name}'`
 }
 
 /** JSON, and `undefined` for a task that has no result. */
 export function jsonOrNothing<Result>(): Codec<Result> {
+  const { name, encode, decode } = jsonOf<Result>('result')
   return {
-    name: 'json',
-    encode(result) {
-      if (result === undefined) return ''
-      const text = JSON.stringify(result)
-      if (text === undefined) throw new InvalidArgumentError('result', 'must be a value that JSON can hold')
-      return text
-    },
-    decode: (bytes) => (bytes.length === 0 ? undefined : JSON.parse(bytes.toString('utf8'))) as Result,
+    name,
+    encode: (result) => (result === undefined ? '' : encode(result)),
+    decode: (bytes) => (bytes.length === 0 ? (undefined as Result) : decode(bytes)),
   }
 }
 

@@ -51,10 +51,10 @@ export interface Outage {
 
 export type Decision = Allowed | Denied | Outage
 
-/** A picture of a subject for people. */
+/** A picture of a subject; for people, for it may be old when it arrives. */
 export interface SubjectInspection {
   /** False when nothing has been taken for a while. */
-  readonly known: boolean
+  readonly exists: boolean
   readonly limits: Readonly<Record<string, LimitState>>
   /** The places that takes hold, by limit, in the order in which their leases end. */
   readonly held: readonly { readonly limit: string; readonly token: number; readonly expiresAtMs: number }[]

@@ -48,12 +48,12 @@ test('a denied take tells when to come back in seconds, rounded up, and no later
 })
 
 test('spans are counted from when the answer is sent', () => {
-  expect(rateLimitHeaders(denied, { now: 5_000_000_000 + 99_500 })).toMatchObject({
+  expect(rateLimitHeaders(denied, { sentAtMs: 5_000_000_000 + 99_500 })).toMatchObject({
     RateLimit: '"second";r=0;t=0, "day";r=7;t=1',
     'Retry-After': '1',
   })
-  expect(rateLimitHeaders(denied, { now: 5_000_200_000 })).toMatchObject({ 'Retry-After': '0' })
-  expect(rateLimitHeaders(denied, { now: 1 })).toEqual(rateLimitHeaders(denied))
+  expect(rateLimitHeaders(denied, { sentAtMs: 5_000_200_000 })).toMatchObject({ 'Retry-After': '0' })
+  expect(rateLimitHeaders(denied, { sentAtMs: 1 })).toEqual(rateLimitHeaders(denied))
 })
 
 test('a window of less than a second is told as one second', () => {

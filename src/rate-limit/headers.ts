@@ -1,10 +1,11 @@
 // What an HTTP answer says about a decision.
 
+import { checkOptions } from '../runtime/arguments.ts'
 import type { Decision, LimitState } from './decision.ts'
 
 export interface RateLimitHeaderOptions {
   /** When the answer is sent, in milliseconds of the server's clock; default: when the decision was made. */
-  now?: number
+  sentAtMs?: number
 }
 
 /** Header names and values; empty for an outage, of which no limit has anything to say. */
@@ -16,10 +17,11 @@ export type RateLimitHeaders = Readonly<Record<string, string>>
  * the limit is whole again, but never a later time than `Retry-After`, as section 6 wants it.
  */
 export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOptions = {}): RateLimitHeaders {
+  checkOptions('options', options, ['sentAtMs'])
   if (decision.outage) return {}
   const states = Object.entries(decision.limits)
   const madeAtMs = decision.resetAtMs - Math.max(...states.map(([, { resetMs }]) => resetMs))
-  const elapsedMs = Math.max(0, (options.now ?? madeAtMs) - madeAtMs)
+  const elapsedMs = Math.max(0, (options.sentAtMs ?? madeAtMs) - madeAtMs)
   const retryAfter = decision.allowed ? null : toSeconds(decision.retryAfterMs - elapsedMs)
   return {
     'RateLimit-Policy': states.map(policyItem).join(', '),

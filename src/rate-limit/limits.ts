@@ -3,6 +3,7 @@
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
 
 /**
  * Units flow back evenly, and `burst` of them may be taken at once (generic cell rate algorithm, ITU-T
@@ -61,7 +62,7 @@ const KNOWN = {
 
 /** The terms of one limit, called `default`. Throws InvalidArgumentError. */
 export function toOnlyTerms(limit: Limit): Terms[] {
-  return [toTerms('options', ONLY_LIMIT, limit)]
+  return [toTerms('', ONLY_LIMIT, limit)]
 }
 
 /** The terms of several limits by name. Throws InvalidArgumentError. */
@@ -70,7 +71,7 @@ export function toManyTerms(limits: Readonly<Record<string, Limit>>): Terms[] {
   if (names.length === 0 || names.length > MAX_LIMITS) {
     throw new InvalidArgumentError('limits', `must be an object of 1 to ${MAX_LIMITS} limits`)
   }
-  return names.map((name) => toTerms(`limits.${checkLimitName(name)}`, name, limits[name] as Limit))
+  return names.map((name) => toTerms(`limits.${checkLimitName(name)}.`, name, limits[name] as Limit))
 }
 
 /** The most units that all limits can allow to one take. */
@@ -85,26 +86,27 @@ function checkLimitName(name: string): string {
   throw new InvalidArgumentError('limits', 'must have names of 1 to 64 of A-Z a-z 0-9 _ -')
 }
 
-function toTerms(argument: string, name: string, limit: Limit): Terms {
+/** `prefix`: what stands before an option in errors, such as `limits.perDay.`. */
+function toTerms(prefix: string, name: string, limit: Limit): Terms {
   const algorithm = limit?.algorithm ?? 'gcra'
   const known = Object.hasOwn(KNOWN, algorithm) ? KNOWN[algorithm] : undefined
   if (known === undefined) {
-    throw new InvalidArgumentError(`${argument}.algorithm`, `must be one of ${Object.keys(KNOWN).join(', ')}`)
+    throw new InvalidArgumentError(`${prefix}algorithm`, `must be one of ${Object.keys(KNOWN).join(', ')}`)
   }
-  checkOptions(argument, limit, known)
-  if (limit.algorithm === 'concurrency') return concurrencyTerms(argument, name, limit)
-  const units = checkInteger(`${argument}.limit`, limit.limit, 1, MAX_UNITS)
-  const windowMs = toMs(`${argument}.window`, limit.window, { max: '366d' })
+  checkOptions(prefix.slice(0, -1) || 'options', limit, known)
+  if (limit.algorithm === 'concurrency') return concurrencyTerms(prefix, name, limit)
+  const units = checkInteger(`${prefix}limit`, limit.limit, 1, MAX_UNITS)
+  const windowMs = toMs(`${prefix}window`, limit.window, { max: '366d' })
   if (limit.algorithm === 'sliding-window') return { name, algorithm, limit: units, windowMs, burst: units }
-  const burst = checkInteger(`${argument}.burst`, limit.burst ?? units, 1, MAX_UNITS)
+  const burst = checkInteger(`${prefix}burst`, limit.burst ?? units, 1, MAX_UNITS)
   if ((burst / units) * windowMs > MAX_SPAN_MS) {
-    throw new InvalidArgumentError(`${argument}.burst`, 'must flow back within 3650d')
+    throw new InvalidArgumentError(`${prefix}burst`, 'must flow back within 3650d')
   }
   return { name, algorithm, limit: units, windowMs, burst }
 }
 
-function concurrencyTerms(argument: string, name: string, { limit, lease = '1m' }: ConcurrencyLimit): Terms {
-  const places = checkInteger(`${argument}.limit`, limit, 1, MAX_PLACES)
-  const windowMs = toMs(`${argument}.lease`, lease, { max: '30d' })
+function concurrencyTerms(prefix: string, name: string, { limit, lease = '1m' }: ConcurrencyLimit): Terms {
+  const places = checkInteger(`${prefix}limit`, limit, 1, MAX_PLACES)
+  const windowMs = toLeaseMs(lease, `${prefix}lease`)
   return { name, algorithm: 'concurrency', limit: places, windowMs, burst: places }
 }

@@ -1,6 +1,6 @@
 import { clear, inspect, peek, refund, release, take } from '../generated/rate-limit.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
+import { InvalidArgumentError, LeaseLostError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -110,10 +110,10 @@ export class RateLimit<Outcome extends Decision = Decision> {
   }
 
   /**
-   * Frees the places that a take holds in limits of takes at work. Resolves to false when it holds none
+   * Frees the places that a take holds in limits of takes at work. Throws LeaseLostError when it holds none
    * any more: it was released before, or its lease has ended.
    */
-  async release(subject: string, token: number): Promise<boolean> {
+  async release(subject: string, token: number): Promise<void> {
     checkToken(token)
     const limits = this.#terms.filter(({ algorithm }) => algorithm === 'concurrency')
     if (limits.length === 0) {
@@ -125,10 +125,11 @@ export class RateLimit<Outcome extends Decision = Decision> {
       token,
       limits,
     }))
-    return answer.status === 'released'
+    if (answer.status === 'released') return
+    throw new LeaseLostError(`place of subject '${subject}' of rate limit '${this.name}'`, token)
   }
 
-  /** How a subject stands with each limit, and which takes hold places. */
+  /** A read-only picture: how a subject stands with each limit, and which takes hold places. */
   async inspect(subject: string): Promise<SubjectInspection> {
     const answer = await this.#unit(subject).run(inspect, { limits: this.#terms })
     const held = answer.held.map(({ limit, token, endsUs }) => ({
@@ -136,10 +137,10 @@ export class RateLimit<Outcome extends Decision = Decision> {
       token,
       expiresAtMs: toMsUp(endsUs),
     }))
-    return { known: answer.known, limits: toStates(this.#terms, answer.limits), held }
+    return { exists: answer.known, limits: toStates(this.#terms, answer.limits), held }
   }
 
-  /** Forgets a subject. Resolves to false when nothing was known of it. */
+  /** Forgets a subject; its places are lost. Resolves to false when there was nothing. */
   async clear(subject: string): Promise<boolean> {
     return (await this.#unit(subject).run(clear, {})).existed
   }
@@ -184,8 +185,4 @@ export class RateLimit<Outcome extends Decision = Decision> {
 function onlyGcra(terms: readonly Terms[]): Terms | null {
   const [only] = terms
   return terms.length === 1 && only?.algorithm === 'gcra' ? only : null
-}
-
-function checkToken(token: number): number {
-  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }

@@ -73,7 +73,7 @@ test('takes of one subject that cost differently are judged in the order of the 
 
 test('a subject that is refused stops no other one', async () => {
   const { redis, name, client, keyOf } = await setup()
-  const limiter = redis.rateLimit(name, { limit: 3, window: '1d', onOutage: 'failOpen' })
+  const limiter = redis.rateLimit(name, { limit: 3, window: '1d', onOutage: 'fail-open' })
   await client.hset(keyOf('newer'), 'layout', '9')
   await client.set(keyOf('other'), 'text')
   onTestFinished(() => void client.del(keyOf('newer'), keyOf('other')))

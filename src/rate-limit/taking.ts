@@ -3,8 +3,7 @@
 
 import { ServerReplyError } from '../driver.ts'
 import { type TakeEachAnswer, takeEach } from '../generated/rate-limit.ts'
-import type { BatchLimits } from '../runtime/batcher.ts'
-import { AmbiguousError, DriverError } from '../runtime/errors.ts'
+import type { BatchTerms, Send } from '../runtime/batcher.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { toPeriluneError } from '../runtime/script-errors.ts'
 import type { Unit } from '../runtime/unit.ts'
@@ -15,35 +14,11 @@ type Told = TakeEachAnswer['takes'][number]
 /** A take that was refused or got no answer ends in an error, and no other one with it. */
 type Outcome = Allowed | Denied | Error
 
-/** A take on its way. It settles once, by its deadline, also when the calls before it hang. */
-class Asked {
+/** A take on its way. */
+interface Asked {
   readonly state: string
   readonly cost: number
-  /** May have been counted. */
-  sent = false
-  settled = false
-  readonly #resolve: (outcome: Outcome) => void
-  readonly #deadline: NodeJS.Timeout
-
-  constructor(state: string, cost: number, deadlineMs: number, resolve: (outcome: Outcome) => void) {
-    this.state = state
-    this.cost = cost
-    this.#resolve = resolve
-    this.#deadline = setTimeout(giveUp, deadlineMs, this)
-  }
-
-  settle(outcome: Outcome): void {
-    if (this.settled) return
-    this.settled = true
-    clearTimeout(this.#deadline)
-    this.#resolve(outcome)
-  }
-}
-
-function giveUp(asked: Asked): void {
-  // The call that carries it ends soon after, if the take did not wait long for it, and knows more.
-  if (asked.sent) return void setTimeout(() => asked.settle(new AmbiguousError(NAME)), GRACE_MS)
-  asked.settle(new DriverError('unreachable', `${NAME}: no server answered before the deadline`))
+  outcome: Outcome | null
 }
 
 /** Takes of one subject and one cost, which are judged together. */
@@ -56,9 +31,8 @@ interface Group {
 }
 
 const NAME = takeEach.script.name
-const GRACE_MS = 10
 // A subject costs the server some 3 µs, so a call keeps others waiting for 1 ms at most.
-const LIMITS: BatchLimits = { items: 300, bytes: 1024 * 1024, underWay: 2, waiting: 100_000 }
+const BATCHES: BatchTerms = { name: NAME, items: 300, bytes: 1024 * 1024, underWay: 2, waiting: 100_000 }
 
 /** Takes of a limiter; limiters of one name with the same terms share their calls. */
 export class Taker {
@@ -66,7 +40,7 @@ export class Taker {
   readonly #terms: Terms
   readonly #batch: string
   readonly #place: string
-  readonly #send: (asked: Asked[]) => Promise<undefined[]>
+  readonly #send: Send<Asked, Outcome>
 
   /** `place` names the limiter in its namespace. */
   constructor(runtime: Runtime, place: string, terms: Terms) {
@@ -75,30 +49,26 @@ export class Taker {
     this.#terms = terms
     this.#place = place
     this.#batch = `${place} takes ${name} ${limit} ${windowMs} ${burst}`
-    this.#send = (asked) => this.#sendBatch(asked)
+    this.#send = (asked, by) => this.#sendBatch(asked, by)
   }
 
   async take(unit: Unit, cost: number): Promise<Allowed | Denied> {
     const runtime = this.#runtime
     if (runtime.server.info === null) await unit.learn()
     const state = `${unit.beginning}state`
-    const batcher = runtime.batcher(this.#batch + unit.slotName, LIMITS, this.#send)
-    const outcome = await new Promise<Outcome>((resolve) => {
-      const asked = new Asked(state, cost, runtime.runner.deadlineMs, resolve)
-      // Only what never was sent is refused here.
-      batcher.addOne(asked, state.length).catch((error: Error) => asked.settle(error))
-    })
+    const batcher = runtime.batcher(this.#batch + unit.slotName, BATCHES, this.#send)
+    const outcome = await batcher.addOne({ state, cost, outcome: null }, state.length)
     if (outcome instanceof Error) throw outcome
     return outcome
   }
 
-  async #sendBatch(asked: readonly Asked[]): Promise<undefined[]> {
-    await Promise.all(inRounds(asked).map((groups) => this.#sendRound(groups)))
-    return []
+  async #sendBatch(asked: readonly Asked[], by: number): Promise<Outcome[]> {
+    await Promise.all(inRounds(asked).map((groups) => this.#sendRound(groups, by)))
+    return asked.map(({ outcome }) => outcome as Outcome)
   }
 
   /** One call. Rejects never: what fails is the outcome of its takes alone. */
-  async #sendRound(groups: readonly Group[]): Promise<void> {
+  async #sendRound(groups: readonly Group[], by: number): Promise<void> {
     const { callIds, runner } = this.#runtime
     const { name, limit, windowMs, burst } = this.#terms
     const states = groups.map(({ state }) => state)
@@ -108,9 +78,9 @@ export class Taker {
     // Not to be mixed up with the slots of the subject, in which its other calls run.
     const args = { caller: `${caller}t`, call: Number(call), name, limit, windowMs, burst, takes: groups }
     try {
-      this.#tell(groups, await runner.run(takeEach, states, args))
+      this.#tell(groups, await runner.run(takeEach, states, args, { by }))
     } catch (error) {
-      for (const { members } of groups) for (const asked of members) asked.settle(error as Error)
+      for (const { members } of groups) for (const asked of members) asked.outcome = error as Error
     } finally {
       callIds.giveBack(place, slot)
     }
@@ -119,12 +89,12 @@ export class Taker {
   #tell(groups: readonly Group[], { nowUs, takes, refused }: TakeEachAnswer): void {
     for (const { at, error } of refused ?? []) {
       const refusal = toPeriluneError(new ServerReplyError(error), takeEach)
-      for (const asked of groups[at]?.members ?? []) asked.settle(refusal)
+      for (const asked of groups[at]?.members ?? []) asked.outcome = refusal
     }
     for (const [at, { cost, members }] of groups.entries()) {
       const told = takes[at] as Told
       for (const [nth, asked] of members.entries()) {
-        if (!asked.settled) asked.settle(this.#outcome(nowUs, told, cost, nth))
+        asked.outcome ??= this.#outcome(nowUs, told, cost, nth)
       }
     }
   }
@@ -146,9 +116,6 @@ function inRounds(batch: readonly Asked[]): Group[][] {
   const rounds: Group[][] = []
   const newest = new Map<string, Group>()
   for (const asked of batch) {
-    // Given up while it waited.
-    if (asked.settled) continue
-    asked.sent = true
     const { state, cost } = asked
     const known = newest.get(state)
     if (known?.cost === cost) {

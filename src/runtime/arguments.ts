@@ -14,6 +14,11 @@ export function checkInteger(argument: string, value: unknown, min: number, max:
   return value
 }
 
+/** A token, as a lease or a take has it. */
+export function checkToken(token: unknown): number {
+  return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
+}
+
 /** One of a few words. */
 export function checkOneOf<Word extends string>(
   argument: string,

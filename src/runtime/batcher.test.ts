@@ -1,14 +1,20 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Batcher } from './batcher.ts'
+import { Deadlines } from './deadlines.ts'
+import { AmbiguousError } from './errors.ts'
 
 interface Sent {
   items: number[]
+  by: number
   answer(results: string[]): void
   fail(error: Error): void
 }
 
-function setup(limits: Partial<{ items: number; bytes: number; underWay: number; waiting: number }> = {}): {
+function setup(
+  limits: Partial<{ items: number; bytes: number; underWay: number; waiting: number }> = {},
+  deadlineMs = 10_000,
+): {
   batcher: Batcher<number, string>
   sent: Sent[]
   idle: () => number
@@ -16,8 +22,9 @@ function setup(limits: Partial<{ items: number; bytes: number; underWay: number;
   const sent: Sent[] = []
   let idle = 0
   const batcher = new Batcher<number, string>(
-    (items) => new Promise((answer, fail) => sent.push({ items, answer, fail })),
-    { items: 100, bytes: 1000, underWay: 2, waiting: 1000, ...limits },
+    (items, by) => new Promise((answer, fail) => sent.push({ items, by, answer, fail })),
+    { name: 'test/write', items: 100, bytes: 1000, underWay: 2, waiting: 1000, ...limits },
+    { deadlineMs, deadlines: new Deadlines() },
     () => (idle += 1),
   )
   return { batcher, sent, idle: () => idle }
@@ -89,4 +96,39 @@ test('more than may wait is refused at once', async () => {
   void batcher.add([1, 2], 1)
 
   await expect(batcher.add([3], 1)).rejects.toMatchObject({ code: 'overloaded' })
+})
+
+test('what waits behind a batch that hangs is refused by its deadline, and never sent', async () => {
+  const { batcher, sent } = setup({ underWay: 1 }, 50)
+  const hanging = batcher.add([1], 1)
+  await nextTick()
+  await nextTick()
+  const waiting = batcher.add([2], 1)
+
+  const [first, second] = await Promise.allSettled([hanging, waiting])
+  expect(first).toMatchObject({ reason: { code: 'ambiguous' } })
+  expect(second).toMatchObject({ reason: { code: 'unreachable' } })
+
+  sent[0]?.answer(['too late'])
+  await nextTick()
+  expect(sent).toHaveLength(1)
+})
+
+test('a group that waited has what is left of its time, and the call that carries it that of the youngest', async () => {
+  const { batcher, sent } = setup({ underWay: 1 }, 100)
+  void batcher.add([1], 1).catch(() => undefined)
+  await nextTick()
+  await nextTick()
+  const older = batcher.add([2], 1)
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  const addedAt = performance.now()
+  const younger = batcher.add([3], 1)
+  sent[0]?.answer(['a'])
+
+  await expect(older).rejects.toThrow(AmbiguousError)
+  sent[1]?.answer(['b', 'c'])
+
+  expect(await younger).toEqual(['c'])
+  expect(sent[1]?.items).toEqual([2, 3])
+  expect(sent[1]?.by).toBeGreaterThanOrEqual(addedAt + 100)
 })

@@ -1,9 +1,15 @@
 // Calls made in the same tick travel together: groups of items wait until the tick is over, or until one
 // of the calls under way is back, and are then sent as one. A group is never split.
+//
+// Each group settles by its own deadline, also when the calls before it hang: what was not sent by then is
+// never sent.
 
-import { DriverError } from './errors.ts'
+import type { Deadlines, Due } from './deadlines.ts'
+import { AmbiguousError, DriverError } from './errors.ts'
 
-export interface BatchLimits {
+export interface BatchTerms {
+  /** What people call what is sent, for errors. */
+  readonly name: string
   readonly items: number
   readonly bytes: number
   /** Batches sent and not answered. Two: the server works on one while the next is built. */
@@ -15,6 +21,8 @@ export interface BatchLimits {
 interface Group<Result> {
   readonly count: number
   readonly bytes: number
+  /** When it settles at the latest, by `performance.now()`. */
+  readonly by: number
   deliver(results: readonly Result[], from: number): void
   reject(error: unknown): void
 }
@@ -23,11 +31,18 @@ interface Group<Result> {
 class Single<Result> implements Group<Result> {
   readonly count = 1
   readonly bytes: number
+  readonly by: number
   readonly reject: (error: unknown) => void
   readonly #resolve: (result: Result) => void
 
-  constructor(bytes: number, resolve: (result: Result) => void, reject: (error: unknown) => void) {
+  constructor(
+    bytes: number,
+    by: number,
+    resolve: (result: Result) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.bytes = bytes
+    this.by = by
     this.#resolve = resolve
     this.reject = reject
   }
@@ -40,26 +55,45 @@ class Single<Result> implements Group<Result> {
 // Below this many groups, one batch; above it they are shared out, so that client and server overlap.
 const WORTH_SHARING = 16
 
-export class Batcher<Item, Result> {
-  readonly #send: (items: Item[]) => Promise<Result[]>
-  readonly #limits: BatchLimits
+/** Sends what has to be answered `by` then, or not at all. */
+export type Send<Item, Result> = (items: Item[], by: number) => Promise<Result[]>
+
+/** How long a group may take, and who sees to that. */
+export interface BatchTime {
+  readonly deadlineMs: number
+  readonly deadlines: Deadlines
+}
+
+/** The call that carries a group ends soon after it, unless it waited long for that call, and knows more. */
+const GRACE_MS = 10
+
+export class Batcher<Item, Result> implements Due {
+  /** When the oldest group has to be settled. */
+  by = 0
+  readonly #send: Send<Item, Result>
+  readonly #terms: BatchTerms
+  readonly #time: BatchTime
   readonly #onIdle: () => void
+  /** What has less time left is not sent: it would end in doubt. */
+  readonly #leastMs: number
+  readonly #sent = new Set<Group<Result>[]>()
   #items: Item[] = []
   #groups: Group<Result>[] = []
-  #underWay = 0
   #scheduled = false
 
   /** `onIdle` is called whenever nothing waits and nothing is under way any more. */
-  constructor(send: (items: Item[]) => Promise<Result[]>, limits: BatchLimits, onIdle: () => void) {
+  constructor(send: Send<Item, Result>, terms: BatchTerms, time: BatchTime, onIdle: () => void) {
     this.#send = send
-    this.#limits = limits
+    this.#terms = terms
+    this.#time = time
     this.#onIdle = onIdle
+    this.#leastMs = Math.min(GRACE_MS, time.deadlineMs / 10)
   }
 
   /** Adds one item; resolves to its result. Rejects as the call that carried it. */
   addOne(item: Item, bytes: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const group = new Single<Result>(bytes, resolve, reject)
+      const group = new Single<Result>(bytes, this.#newBy(), resolve, reject)
       if (!this.#accepts(group)) return
       this.#items.push(item)
       this.#schedule()
@@ -71,19 +105,54 @@ export class Batcher<Item, Result> {
     return new Promise((resolve, reject) => {
       const deliver = (results: readonly Result[], from: number): void =>
         resolve(results.slice(from, from + items.length))
-      if (!this.#accepts({ count: items.length, bytes, deliver, reject })) return
+      const group = { count: items.length, bytes, by: this.#newBy(), deliver, reject }
+      if (!this.#accepts(group)) return
       for (const item of items) this.#items.push(item)
       this.#schedule()
     })
   }
 
+  /** Settles what is due. What was sent may have taken effect. */
+  giveUp(): void {
+    const now = performance.now()
+    const late = new AmbiguousError(this.#terms.name)
+    for (const groups of this.#sent) {
+      for (const { by, reject } of groups) if (by + GRACE_MS <= now) reject(late)
+    }
+    this.#dropLate(now)
+    this.#watch(now)
+  }
+
+  #newBy(): number {
+    return performance.now() + this.#time.deadlineMs
+  }
+
   #accepts(group: Group<Result>): boolean {
-    if (this.#items.length + group.count > this.#limits.waiting) {
+    if (this.#items.length + group.count > this.#terms.waiting) {
       group.reject(new DriverError('overloaded', 'too many calls wait for the server'))
       return false
     }
     this.#groups.push(group)
+    if (this.#groups.length === 1 && this.#sent.size === 0) this.#watch(group.by - 1)
     return true
+  }
+
+  /** Until the next group is due. Those of one list are in the order of their time. */
+  #watch(now: number): void {
+    this.by = Math.min(nextBy(this.#groups, now), nextBy([...this.#sent].flat(), now - GRACE_MS) + GRACE_MS)
+    if (this.by < Infinity) this.#time.deadlines.add(this)
+  }
+
+  #dropLate(now: number): void {
+    while (this.#groups.length > 0) {
+      const [group] = this.#groups as [Group<Result>]
+      if (group.by > now) return
+      this.#groups.shift()
+      this.#items.splice(0, group.count)
+      group.reject(
+        new DriverError('unreachable', `${this.#terms.name}: no server answered before the deadline`),
+      )
+    }
   }
 
   #schedule(): void {
@@ -96,8 +165,9 @@ export class Batcher<Item, Result> {
   // done, so two batches written together would be answered together, and neither side would overlap.
   #flush(): void {
     this.#scheduled = false
+    this.#dropLate(performance.now() + this.#leastMs)
     if (!this.#maySend()) return
-    const free = this.#limits.underWay - this.#underWay
+    const free = this.#terms.underWay - this.#sent.size
     const waiting = this.#groups.length
     this.#carry(waiting < WORTH_SHARING ? waiting : Math.ceil(waiting / free))
     if (!this.#maySend()) return
@@ -106,7 +176,7 @@ export class Batcher<Item, Result> {
   }
 
   #maySend(): boolean {
-    return this.#groups.length > 0 && this.#underWay < this.#limits.underWay
+    return this.#groups.length > 0 && this.#sent.size < this.#terms.underWay
   }
 
   /** Sends the next `most` groups, or as many of them as fit. */
@@ -115,13 +185,14 @@ export class Batcher<Item, Result> {
     for (const group of this.#groups) {
       if (count === most) break
       bytes += group.bytes
-      if (count > 0 && (items + group.count > this.#limits.items || bytes > this.#limits.bytes)) break
+      if (count > 0 && (items + group.count > this.#terms.items || bytes > this.#terms.bytes)) break
       items += group.count
       count += 1
     }
     const groups = this.#groups.splice(0, count)
-    this.#underWay += 1
-    this.#send(this.#items.splice(0, items)).then(
+    this.#sent.add(groups)
+    const { by } = groups[groups.length - 1] as Group<Result>
+    this.#send(this.#items.splice(0, items), by).then(
       (results) => this.#delivered(groups, results),
       (error: unknown) => this.#lost(groups, error),
     )
@@ -133,17 +204,22 @@ export class Batcher<Item, Result> {
       group.deliver(results, from)
       from += group.count
     }
-    this.#settled()
+    this.#settled(groups)
   }
 
   #lost(groups: Group<Result>[], error: unknown): void {
     for (const group of groups) group.reject(error)
-    this.#settled()
+    this.#settled(groups)
   }
 
-  #settled(): void {
-    this.#underWay -= 1
-    if (this.#underWay === 0 && this.#groups.length === 0) this.#onIdle()
-    else this.#schedule()
+  #settled(groups: Group<Result>[]): void {
+    this.#sent.delete(groups)
+    if (this.#sent.size > 0 || this.#groups.length > 0) return this.#schedule()
+    this.#time.deadlines.remove(this)
+    this.#onIdle()
   }
+}
+
+function nextBy(groups: readonly Group<unknown>[], after: number): number {
+  return groups.find(({ by }) => by > after)?.by ?? Infinity
 }

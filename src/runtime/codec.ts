@@ -9,11 +9,16 @@ export interface Codec<Value> {
 
 /** JSON, the default. Throws InvalidArgumentError for what JSON cannot hold. */
 export function json<Value>(): Codec<Value> {
+  return jsonOf('body')
+}
+
+/** As `json`; errors call the value by the name of this argument. */
+export function jsonOf<Value>(argument: string): Codec<Value> {
   return {
     name: 'json',
     encode(value) {
       const text = JSON.stringify(value)
-      if (text === undefined) throw new InvalidArgumentError('body', 'must be a value that JSON can hold')
+      if (text === undefined) throw new InvalidArgumentError(argument, 'must be a value that JSON can hold')
       return text
     },
     decode: (bytes) => JSON.parse(bytes.toString('utf8')) as Value,

@@ -13,7 +13,7 @@ test.each([
   expect(toMs('wait', duration)).toBe(ms)
 })
 
-test.each(['30', '5sec', '-1s', '', 's', '1e3s', ' 1s', 500, null, undefined, {}])(
+test.each(['30', '5sec', '-1s', '', 's', '1e3s', ' 1s', 500, null, undefined, {}, ['30s']])(
   '%j is no duration',
   (wrong) => {
     expect(() => toMs('wait', wrong as Duration)).toThrow(InvalidArgumentError)

@@ -12,21 +12,31 @@ export interface DurationBounds {
 
 /** Whole milliseconds of a duration. Throws InvalidArgumentError naming `argument`. */
 export function toMs(argument: string, duration: Duration, bounds: DurationBounds = {}): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(duration))
-  if (match === null) {
+  const ms = parse(duration)
+  if (ms === null) {
     throw new InvalidArgumentError(argument, `must be a duration such as '30s', not ${describe(duration)}`)
   }
-  const ms = Math.ceil(Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS])
   const { min = '1ms', max = '3650d' } = bounds
-  if (ms < plainMs(min) || ms > plainMs(max)) {
+  if (ms < (parse(min) ?? 0) || ms > (parse(max) ?? Infinity)) {
     throw new InvalidArgumentError(argument, `must be between ${min} and ${max}, not ${duration}`)
   }
   return ms
 }
 
-function plainMs(duration: Duration): number {
-  const unit = /[a-z]+$/.exec(duration)?.[0] as keyof typeof UNIT_MS
-  return Number.parseFloat(duration) * UNIT_MS[unit]
+// A program writes few different ones, and uses them again and again.
+const MOST_KNOWN = 1000
+const known = new Map<string, number>()
+
+/** Rounded up; null for what is no duration. */
+function parse(duration: unknown): number | null {
+  if (typeof duration !== 'string') return null
+  const before = known.get(duration)
+  if (before !== undefined) return before
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(duration)
+  if (match === null) return null
+  const ms = Math.ceil(Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS])
+  if (known.size < MOST_KNOWN) known.set(duration, ms)
+  return ms
 }
 
 function describe(value: unknown): string {

@@ -31,6 +31,12 @@ export class InvalidArgumentError extends PeriluneError {
 export class WaitTimeoutError extends PeriluneError {
   override readonly name = 'WaitTimeoutError'
   readonly code = 'wait-timeout'
+  readonly resource: string
+
+  constructor(resource: string, wait: string = 'one attempt') {
+    super(`${resource} was not free within ${wait}`)
+    this.resource = resource
+  }
 }
 
 /** A lease ended before it was extended or given back. */

@@ -1,12 +1,13 @@
-import { DriverError } from './errors.ts'
+import { DriverError, PeriluneError } from './errors.ts'
 
-/** The promise's value, or DriverError `unreachable` when it fails or takes longer. */
+/** The promise's value; DriverError `unreachable` when it takes longer, or fails with no error of ours. */
 export function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
   return new Promise((resolve, reject) => {
     const late = (cause?: unknown): void =>
       reject(new DriverError('unreachable', 'no server answered before the deadline', { cause }))
     const timer = setTimeout(late, ms)
-    promise.then(resolve, late).finally(() => clearTimeout(timer))
+    const failed = (error: unknown): void => (error instanceof PeriluneError ? reject(error) : late(error))
+    promise.then(resolve, failed).finally(() => clearTimeout(timer))
   })
 }
 

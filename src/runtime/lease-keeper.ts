@@ -1,8 +1,12 @@
 // Extends the leases of this process: one timer for all of them, and one script call for all that share a
 // slot. A lease is extended when a third of it has passed, so two more attempts fit before it ends.
 
+import { endsAtOf } from './grant.ts'
+
 /** How the leases of one structure are extended. */
 export interface LeaseKind {
+  /** Leases in one slot whose kinds have the same name are extended in one call. */
+  readonly name: string
   /** When each of the leases ends now by the server's clock; 0: it is lost. All of them share a slot. */
   extend(leases: readonly ExtendedLease[]): Promise<{ nowMs: number; endsAtMs: readonly number[] }>
 }
@@ -81,16 +85,15 @@ export class LeaseKeeper {
   /** What may go in one call: one structure, one slot. */
   #dueGroups(): Kept[][] {
     const now = performance.now()
-    const groups = new Map<LeaseKind, Map<string, Kept[]>>()
+    const groups = new Map<string, Kept[]>()
     for (const lease of this.#leases) {
       if (lease.mayExtendAt > now) continue
-      const slots = groups.get(lease.kind) ?? new Map<string, Kept[]>()
-      groups.set(lease.kind, slots)
-      const group = slots.get(lease.slotName) ?? []
-      slots.set(lease.slotName, group)
+      const name = `${lease.kind.name} ${lease.slotName}`
+      const group = groups.get(name) ?? []
+      groups.set(name, group)
       group.push(lease)
     }
-    return [...groups.values()].flatMap((slots) => [...slots.values()].flatMap(inChunks))
+    return [...groups.values()].flatMap(inChunks)
   }
 
   #extendGroup(group: Kept[]): void {
@@ -119,7 +122,7 @@ async function extendAll(
   const { nowMs, endsAtMs } = await kind.extend(asked)
   for (const [at, lease] of leases.entries()) {
     const expiresAtMs = endsAtMs[at] ?? 0
-    lease.noteExtended(expiresAtMs, askedAt + (expiresAtMs - nowMs) - 1)
+    lease.noteExtended(expiresAtMs, endsAtOf(askedAt, expiresAtMs - nowMs))
   }
 }
 

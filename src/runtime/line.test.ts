@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Driver, Listener } from '../driver.ts'
-import { type Attempts, type Standing, standInLine } from './line.ts'
+import { standInLine } from './line.ts'
 import { Mailbox } from './mailbox.ts'
+import type { Attempts, Standing } from './waiter.ts'
 
 interface Told {
   attempts: string[]

@@ -10,3 +10,15 @@ export interface Operation<Arguments, Answer> {
   encode(args: Arguments): Argument[]
   decode(reply: Reply): Answer
 }
+
+/**
+ * The arguments without the last ones that are what the script takes them for anyway: the server spends more
+ * on a short argument than on looking at one that is not there.
+ */
+export function withoutDefaults(args: Argument[], defaults: readonly Argument[]): Argument[] {
+  for (let at = defaults.length - 1; at >= 0; at--) {
+    if (args[args.length - 1] !== defaults[at]) break
+    args.pop()
+  }
+  return args
+}

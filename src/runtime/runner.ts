@@ -9,6 +9,7 @@
 // certain, everything else is ambiguous.
 
 import { ConnectionLostError, type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
+import { Deadlines, type Due } from './deadlines.ts'
 import { AmbiguousError, DriverError } from './errors.ts'
 import type { Operation } from './operation.ts'
 import { isPassing, toPeriluneError } from './script-errors.ts'
@@ -16,10 +17,18 @@ import { isPassing, toPeriluneError } from './script-errors.ts'
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
 
+/** What becomes of one call on its way. */
+export interface Trace {
+  /** True when it was sent again although it may have run: its answer may be that of the second time. */
+  repeated?: boolean
+  /** When it settles at the latest, by `performance.now()`; default: when the deadline of calls is over. */
+  by?: number
+}
+
 export class Runner {
   readonly driver: Driver
   readonly deadlineMs: number
-  readonly #open = new Set<{ giveUp(reason: Error): void }>()
+  readonly deadlines: Deadlines = new Deadlines()
   #closed = false
 
   constructor(driver: Driver, deadlineMs: number) {
@@ -28,12 +37,7 @@ export class Runner {
   }
 
   /** Runs one operation. Rejects with a PeriluneError, at the latest when the deadline is over. */
-  run<A, R>(
-    operation: Operation<A, R>,
-    keys: readonly string[],
-    args: A,
-    trace?: { repeated: boolean },
-  ): Promise<R> {
+  run<A, R>(operation: Operation<A, R>, keys: readonly string[], args: A, trace: Trace = {}): Promise<R> {
     if (this.#closed) return Promise.reject(closed())
     const call: ScriptCall = {
       script: operation.script,
@@ -41,38 +45,31 @@ export class Runner {
       args: operation.encode(args),
       send: 'hash',
     }
+    const by = trace.by ?? performance.now() + this.deadlineMs
     return new Promise<R>((resolve, reject) => {
-      const run = new Run<A, R>(this.driver, operation, call, this.deadlineMs, {
-        resolve,
-        reject,
-        settled: () => this.#open.delete(run),
-        repeated: () => trace !== undefined && (trace.repeated = true),
-      })
-      this.#open.add(run)
-      run.attempt()
+      new Run<A, R>(this, operation, call, { by, trace, resolve, reject }).attempt()
     })
   }
 
   /** Settles what is still under way and refuses further calls. */
   close(): void {
     this.#closed = true
-    for (const run of this.#open) run.giveUp(closed())
+    this.deadlines.giveUpAll(closed())
   }
 }
 
 interface Settle<R> {
+  readonly by: number
+  readonly trace: Trace
   resolve(answer: R): void
   reject(error: unknown): void
-  settled(): void
-  /** It is sent again although it may have run. */
-  repeated(): void
 }
 
-class Run<A, R> {
-  readonly #driver: Driver
+class Run<A, R> implements Due {
+  readonly by: number
+  readonly #runner: Runner
   readonly #operation: Operation<A, R>
   readonly #settle: Settle<R>
-  readonly #deadline: NodeJS.Timeout
   #call: ScriptCall
   #pause: NodeJS.Timeout | null = null
   #pauseMs = FIRST_PAUSE_MS
@@ -81,24 +78,19 @@ class Run<A, R> {
   #done = false
   #lastError: Error | null = null
 
-  constructor(
-    driver: Driver,
-    operation: Operation<A, R>,
-    call: ScriptCall,
-    deadlineMs: number,
-    settle: Settle<R>,
-  ) {
-    this.#driver = driver
+  constructor(runner: Runner, operation: Operation<A, R>, call: ScriptCall, settle: Settle<R>) {
+    this.by = settle.by
+    this.#runner = runner
     this.#operation = operation
     this.#call = call
     this.#settle = settle
-    this.#deadline = setTimeout(() => this.giveUp(), deadlineMs)
+    runner.deadlines.add(this)
   }
 
   attempt(): void {
     this.#underWay = true
-    if (this.#maybe) this.#settle.repeated()
-    this.#driver.run(this.#call).then(
+    if (this.#maybe) this.#settle.trace.repeated = true
+    this.#runner.driver.run(this.#call).then(
       (reply) => this.#answered(reply),
       (error: unknown) => this.#failed(error),
     )
@@ -179,9 +171,8 @@ class Run<A, R> {
 
   #finish(): void {
     this.#done = true
-    clearTimeout(this.#deadline)
+    this.#runner.deadlines.remove(this)
     if (this.#pause !== null) clearTimeout(this.#pause)
-    this.#settle.settled()
   }
 }
 

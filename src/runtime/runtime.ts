@@ -1,14 +1,14 @@
 // What all structures of one `perilune(driver)` share.
 
-import type { Driver, Script } from '../driver.ts'
-import type { BatchLimits } from './batcher.ts'
-import { Batcher } from './batcher.ts'
+import { type Driver, type Script, ServerReplyError } from '../driver.ts'
+import { Batcher, type BatchTerms, type Send } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
 import { inTime } from './in-time.ts'
 import { unitPrefix } from './keys.ts'
-import { LeaseKeeper, type LeaseKind } from './lease-keeper.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
 import { Mailbox } from './mailbox.ts'
 import { Runner } from './runner.ts'
+import { isPassing, toPeriluneError } from './script-errors.ts'
 import { Server } from './server.ts'
 import { Wakes } from './wake.ts'
 
@@ -20,7 +20,6 @@ export class Runtime {
   readonly mailbox: Mailbox
   readonly keeper: LeaseKeeper = new LeaseKeeper()
   readonly callIds: CallIds = new CallIds()
-  readonly #leaseKinds = new Map<string, LeaseKind>()
   readonly #batchers = new Map<string, unknown>()
 
   constructor(driver: Driver, namespace: string, deadlineMs: number) {
@@ -36,29 +35,27 @@ export class Runtime {
   }
 
   /** The batcher under way for `key`, so that short-lived handles of one unit share it. */
-  batcher<Item, Result>(
-    key: string,
-    limits: BatchLimits,
-    send: (items: Item[]) => Promise<Result[]>,
-  ): Batcher<Item, Result> {
+  batcher<Item, Result>(key: string, terms: BatchTerms, send: Send<Item, Result>): Batcher<Item, Result> {
     const known = this.#batchers.get(key)
     if (known !== undefined) return known as Batcher<Item, Result>
-    const batcher = new Batcher<Item, Result>(send, limits, () => this.#batchers.delete(key))
+    const batcher = new Batcher<Item, Result>(send, terms, this.runner, () => this.#batchers.delete(key))
     this.#batchers.set(key, batcher)
     return batcher
   }
 
-  /** The one kind of that name: the first that was given. */
-  leaseKind(name: string, kind: LeaseKind): LeaseKind {
-    const known = this.#leaseKinds.get(name)
-    if (known === undefined) this.#leaseKinds.set(name, kind)
-    return known ?? kind
+  /** Loads scripts on every master. Throws DriverError when one cannot be reached, or refuses. */
+  async preload(scripts: readonly Script[]): Promise<void> {
+    const loads = scripts.map((script) => this.#load(script))
+    await inTime(Promise.all(loads), this.runner.deadlineMs)
   }
 
-  /** Loads scripts on every master. Throws DriverError when one cannot be reached. */
-  async preload(scripts: readonly Script[]): Promise<void> {
-    const loads = scripts.map((script) => this.runner.driver.load(script))
-    await inTime(Promise.all(loads), this.runner.deadlineMs)
+  async #load(script: Script): Promise<void> {
+    try {
+      await this.runner.driver.load(script)
+    } catch (error) {
+      const isRefusal = error instanceof ServerReplyError && !isPassing(error)
+      throw isRefusal ? toPeriluneError(error, { script: { name: 'SCRIPT LOAD' }, lines: [] }) : error
+    }
   }
 
   async close(): Promise<void> {

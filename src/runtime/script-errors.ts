@@ -64,7 +64,7 @@ function detail(error: ServerReplyError): string {
 }
 
 /** Replaces the line of the built script by file and line of its source. */
-export function inSource(message: string, operation: AnyOperation): string {
+function inSource(message: string, operation: AnyOperation): string {
   return message.replace(/@?user_script:\s?(\d+)/g, (text, built: string) => {
     const line = Number(built)
     const run = operation.lines.findLast(([first]) => first <= line)

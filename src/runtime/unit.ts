@@ -3,6 +3,7 @@
 
 import { type CallId } from './call-ids.ts'
 import type { Operation } from './operation.ts'
+import type { Trace } from './runner.ts'
 import type { Runtime } from './runtime.ts'
 import { askInTime, checkVersion } from './server.ts'
 
@@ -17,12 +18,6 @@ export interface Place {
   readonly beside?: string
   /** The oldest server that can serve the structure. */
   readonly since: string
-}
-
-/** What became of a call on its way. */
-export interface Trace {
-  /** True when it was sent again although it may have run: its answer may be that of the second time. */
-  repeated: boolean
 }
 
 export type RunInSlot = <A, R>(operation: Operation<A, R>, args: (id: CallId) => A) => Promise<R>
@@ -59,15 +54,24 @@ export class Unit {
   }
 
   /** Runs an operation that only reads, or that has the same effect when it runs twice. */
-  async run<A, R>(operation: Operation<A, R>, args: A, trace?: Trace): Promise<R> {
-    if (this.runtime.server.info === null) await this.learn()
-    return this.runtime.runner.run(operation, this.keysOf(operation), args, trace)
+  run<A, R>(operation: Operation<A, R>, args: A, trace?: Trace): Promise<R> {
+    const { server, runner } = this.runtime
+    if (server.info !== null) return runner.run(operation, this.keysOf(operation), args, trace)
+    return this.#runOnceKnown(operation, args, trace)
+  }
+
+  async #runOnceKnown<A, R>(operation: Operation<A, R>, args: A, trace: Trace = {}): Promise<R> {
+    const { runner } = this.runtime
+    trace.by ??= performance.now() + runner.deadlineMs
+    await this.learn(trace.by)
+    return runner.run(operation, this.keysOf(operation), args, trace)
   }
 
   /** Resolves once the server is known. Throws UnsupportedServerError or DriverError. */
-  async learn(): Promise<void> {
+  async learn(by?: number): Promise<void> {
     const { server, runner } = this.runtime
-    const info = server.info ?? (await askInTime(server, runner.deadlineMs))
+    const leftMs = by === undefined ? runner.deadlineMs : by - performance.now()
+    const info = server.info ?? (await askInTime(server, leftMs))
     checkVersion(info, this.place.since, this.place.structure)
   }
 
@@ -81,14 +85,15 @@ export class Unit {
     return this.inSlot((run) => run(operation, args))
   }
 
-  /** Runs operations one after the other in one slot: each replaces the one before it. */
-  async inSlot<R>(work: (run: RunInSlot) => Promise<R>): Promise<R> {
+  /** Runs operations one after the other in one slot: each replaces the one before it. All settle `by` then. */
+  async inSlot<R>(work: (run: RunInSlot) => Promise<R>, by?: number): Promise<R> {
     const { server, callIds, runner } = this.runtime
-    if (server.info === null) await this.learn()
+    const trace = { by: by ?? performance.now() + runner.deadlineMs }
+    if (server.info === null) await this.learn(trace.by)
     const slot = callIds.takeSlot(this.channel)
     try {
       return await work((operation, args) =>
-        runner.run(operation, this.keysOf(operation), args(callIds.next(slot))),
+        runner.run(operation, this.keysOf(operation), args(callIds.next(slot)), trace),
       )
     } finally {
       callIds.giveBack(this.channel, slot)

@@ -12,9 +12,10 @@ import {
 } from '../generated/semaphore.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
-import type { Attempts, Standing } from '../runtime/line.ts'
+import type { Trace } from '../runtime/runner.ts'
 import { CLAIM_MS, learnTold } from '../runtime/told.ts'
-import type { Trace, Unit } from '../runtime/unit.ts'
+import type { Unit } from '../runtime/unit.ts'
+import type { Attempts, Standing } from '../runtime/waiter.ts'
 
 type AttemptArguments = AcquireArguments & AbandonArguments
 
@@ -33,6 +34,7 @@ export class Permits {
   constructor(unit: Unit) {
     this.#unit = unit
     this.kind = {
+      name: `semaphore ${unit.beginning}`,
       async extend(leases) {
         const { nowMs, permits } = await unit.run(extend, { leases })
         return { nowMs, endsAtMs: permits }
@@ -86,7 +88,7 @@ export class WeightedAttempts implements Attempts {
     if (answer.status !== 'oversized') return answer
     throw new InvalidArgumentError(
       'weight',
-      `must be at most ${answer.limit}, the limit of semaphore ${this.#unit.place.name}`,
+      `must be at most ${answer.limit}, the limit of semaphore '${this.#unit.place.name}'`,
     )
   }
 

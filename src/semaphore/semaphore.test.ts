@@ -72,6 +72,16 @@ describe('permits', () => {
     await expect(other.extend(next.token, '1m')).rejects.toThrow(LeaseLostError)
   })
 
+  test('a permit is lent by its token, or it is told that all are out and how long to wait', async () => {
+    const { semaphore, clock } = await setup({ limit: 3, lease: '10s' })
+    const lent = await semaphore.lend({ weight: 2 })
+    await clock.advance(4000)
+
+    expect(lent).toMatchObject({ status: 'granted', leaseMs: 10_000 })
+    expect(await semaphore.lend({ weight: 2 })).toEqual({ status: 'full', retryAfterMs: 6000 })
+    expect(await semaphore.inspect()).toMatchObject({ used: 2, waiting: 0 })
+  })
+
   test('leaving the block gives the permit back, and so does a task that fails', async () => {
     const { semaphore } = await setup({ limit: 1 })
     {

@@ -1,16 +1,19 @@
-import { hostname } from 'node:os'
 import { clear } from '../generated/semaphore.ts'
-import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { LeaseLostError, WaitTimeoutError } from '../runtime/errors.ts'
+import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import type { Duration } from '../runtime/duration.ts'
+import { WaitTimeoutError } from '../runtime/errors.ts'
+import { KeptLease, type LeaseTerms } from '../runtime/kept-lease.ts'
 import { checkName } from '../runtime/keys.ts'
-import { KeptLease, type Lease, type LeaseTerms, runUnder } from '../runtime/lease.ts'
+import type { Lease } from '../runtime/lease.ts'
+import { type Extended, extendByToken, releaseByToken } from '../runtime/lease-by-token.ts'
+import { toHolder, toLeaseMs, toMaxHoldMs } from '../runtime/lease-options.ts'
 import { type Lent, lend } from '../runtime/lending.ts'
-import { type LineTerms, standInLine } from '../runtime/line.ts'
+import { standInLine } from '../runtime/line.ts'
+import { runUnder } from '../runtime/run-under.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { channelOf, learnTold } from '../runtime/told.ts'
+import { learnTold, lineTermsOf } from '../runtime/told.ts'
 import { Unit } from '../runtime/unit.ts'
-import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import type { Waiting } from '../runtime/wait.ts'
 import { Permits, type PermitTerms, WeightedAttempts } from './attempts.ts'
 import { inspectSemaphore, type SemaphoreInspection } from './inspection.ts'
 
@@ -34,9 +37,9 @@ export interface PermitOptions extends Waiting {
 }
 
 const OPTIONS = ['limit', 'lease', 'maxHold', 'holder'] as const
+const PERMIT_OPTIONS = ['weight', 'wait', 'signal'] as const
 const SINCE = '6.2.0'
 const MAX_LIMIT = 1_000_000_000
-const MAX_LEASE = { max: '30d' } as const
 
 /**
  * Permits for a limited time, of which so many are out at once as the limit allows. Whoever waits is served
@@ -48,7 +51,7 @@ export class Semaphore {
   readonly #unit: Unit
   readonly #permits: Permits
   readonly #terms: PermitTerms
-  readonly #maxHoldMs: number
+  readonly #leaseTerms: LeaseTerms
 
   constructor(runtime: Runtime, name: string, options: SemaphoreOptions) {
     checkOptions('options', options, OPTIONS)
@@ -56,8 +59,14 @@ export class Semaphore {
     this.#unit = new Unit(runtime, { structure: 'semaphore', name, since: SINCE })
     this.#permits = new Permits(this.#unit)
     this.#terms = toTerms(options)
-    this.#maxHoldMs =
-      options.maxHold === undefined ? Infinity : toMs('maxHold', options.maxHold, { min: '0s' })
+    this.#leaseTerms = {
+      kind: this.#permits.kind,
+      unit: this.#unit,
+      release: (token, trace) => this.#permits.release(token, trace),
+      resource: `semaphore '${name}'`,
+      leaseMs: this.#terms.leaseMs,
+      maxHoldMs: options.maxHold === undefined ? Infinity : toMaxHoldMs(options.maxHold),
+    }
   }
 
   /**
@@ -74,53 +83,42 @@ export class Semaphore {
    * InvalidArgumentError when the weight is above the limit, also when it was lowered meanwhile.
    */
   async acquire(options: PermitOptions = {}): Promise<Lease> {
-    checkOptions('options', options, ['weight', 'wait', 'signal'])
-    const lease = await this.#stand(options)
-    if (lease !== null) return lease
-    throw new WaitTimeoutError(
-      `semaphore ${this.name} had no permit free within ${options.wait ?? 'one attempt'}`,
-    )
+    return this.#acquire(options)
   }
 
   /**
-   * Runs the task under a permit and resolves to what it gives; `lease.signal` aborts should it be lost.
-   * Throws as `acquire`, or LeaseLostError when the permit ended before the task.
+   * Runs the task under a permit and resolves to what it gives; `lease.signal` aborts should it be lost, or when
+   * `signal` does. Throws as `acquire`, or LeaseLostError when the permit ended before the task.
    */
   async run<Value>(
     task: (lease: Lease) => Promise<Value> | Value,
     options: PermitOptions = {},
   ): Promise<Value> {
-    return runUnder(await this.acquire(options), task)
+    return runUnder(await this.#acquire(options), task, options.signal)
   }
 
   /**
    * As `acquire`, for somebody else, such as the client of a service: nothing here extends the permit. Resolves
-   * to its token and end, or to how long to wait for one at most. Rejects as `acquire`.
+   * to its token and end, or to `full` and how long to wait for one at most. Throws the signal's reason, or
+   * InvalidArgumentError as `acquire`.
    */
-  async lend({ weight = 1, ...waiting }: PermitOptions = {}): Promise<Lent> {
-    checkOptions('options', waiting, ['wait', 'signal'])
+  async lend(options: PermitOptions = {}): Promise<Lent<'full'>> {
+    checkOptions('options', options, PERMIT_OPTIONS)
+    const { weight, ...waiting } = options
+    const { kind, leaseMs } = this.#leaseTerms
     const { beginning } = this.#unit
-    const { leaseMs } = this.#terms
-    const terms = { ...this.#lineTerms(waiting), kind: this.#permits.kind, beginning, leaseMs }
+    const terms = { ...lineTermsOf(this.#unit, waiting), kind, beginning, leaseMs, refusal: 'full' } as const
     return lend(this.#attempts(weight), terms)
   }
 
-  /** Gives a permit back by its token, as another process got it. Throws LeaseLostError when it has ended. */
+  /** As `lease.release`, for whoever knows only the token. Throws LeaseLostError. */
   async release(token: number): Promise<void> {
-    if (!(await this.#permits.release(checkToken(token), { repeated: false }))) throw this.#lost(token)
+    return releaseByToken(this.#leaseTerms, token)
   }
 
-  /**
-   * Makes a permit last `lease` from now; resolves to its length and to when it ends by the server's clock.
-   * Throws LeaseLostError when it has ended.
-   */
-  async extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }> {
-    const leaseMs = toMs('lease', lease, MAX_LEASE)
-    const { beginning } = this.#unit
-    const { endsAtMs } = await this.#permits.kind.extend([{ beginning, token: checkToken(token), leaseMs }])
-    const [expiresAtMs = 0] = endsAtMs
-    if (expiresAtMs === 0) throw this.#lost(token)
-    return { leaseMs, expiresAtMs }
+  /** As `lease.extend`, for whoever knows only the token. Throws LeaseLostError. */
+  async extend(token: number, lease: Duration): Promise<Extended> {
+    return extendByToken(this.#leaseTerms, token, lease)
   }
 
   /**
@@ -131,66 +129,47 @@ export class Semaphore {
     await this.#permits.resize(checkLimit(limit))
   }
 
-  /** What is out, who has it and who waits, at most 100 of each. */
+  /** A read-only picture: what is out, who has it and who waits, at most 100 of each. */
   inspect(): Promise<SemaphoreInspection> {
     return inspectSemaphore(this.#unit, this.#terms.limit)
   }
 
-  /** Deletes the semaphore: permits that are out are lost, those who wait go on. True when it existed. */
+  /**
+   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Resolves to false when there
+   * was nothing.
+   */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.#unit)
     const { existed } = await this.#unit.run(clear, { channel, sharded })
     return existed
   }
 
-  async #stand({ weight = 1, ...waiting }: PermitOptions): Promise<Lease | null> {
-    const grant = await standInLine(this.#attempts(weight), this.#lineTerms(waiting))
+  async #acquire(options: PermitOptions): Promise<KeptLease> {
+    checkOptions('options', options, PERMIT_OPTIONS)
+    const lease = await this.#stand(options)
+    if (lease !== null) return lease
+    throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
+  }
+
+  async #stand({ weight, ...waiting }: PermitOptions): Promise<KeptLease | null> {
+    const grant = await standInLine(this.#attempts(weight), lineTermsOf(this.#unit, waiting))
     if (grant === null) return null
-    const lease = new KeptLease(grant, this.#leaseTerms(), this.#unit.runtime.keeper)
+    const lease = new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
     // Nobody else will: a permit that was handed over is short until it is extended for the first time.
-    if (this.#maxHoldMs === 0) await lease.confirm()
+    if (this.#leaseTerms.maxHoldMs === 0) await lease.confirm()
     return lease
   }
 
-  #attempts(weight: number): WeightedAttempts {
+  #attempts(weight = 1): WeightedAttempts {
     const checked = checkInteger('weight', weight, 1, MAX_LIMIT)
     return new WeightedAttempts(this.#unit, this.#permits, this.#terms, checked)
   }
-
-  #lineTerms(waiting: Waiting): LineTerms {
-    const { mailbox } = this.#unit.runtime
-    const channel = (): string | Promise<string> => channelOf(this.#unit)
-    return { mailbox, channel, waitMs: toWaitMs(waiting), signal: waiting.signal }
-  }
-
-  #leaseTerms(): LeaseTerms {
-    return {
-      kind: this.#permits.kind,
-      unit: this.#unit,
-      release: (token, trace) => this.#permits.release(token, trace),
-      resource: `semaphore ${this.name}`,
-      leaseMs: this.#terms.leaseMs,
-      maxHoldMs: this.#maxHoldMs,
-    }
-  }
-
-  #lost(token: number): LeaseLostError {
-    return new LeaseLostError(`semaphore ${this.name}`, token)
-  }
 }
 
-function toTerms({ limit, lease = '30s', holder }: SemaphoreOptions): PermitTerms {
-  return {
-    limit: checkLimit(limit),
-    leaseMs: toMs('lease', lease, { min: '10ms', ...MAX_LEASE }),
-    holder: holder === undefined ? `${hostname()}:${process.pid}` : checkText('holder', holder, 128),
-  }
+function toTerms({ limit, lease, holder }: SemaphoreOptions): PermitTerms {
+  return { limit: checkLimit(limit), leaseMs: toLeaseMs(lease), holder: toHolder(holder) }
 }
 
 function checkLimit(limit: unknown): number {
   return checkInteger('limit', limit, 1, MAX_LIMIT)
-}
-
-function checkToken(token: unknown): number {
-  return checkInteger('token', token, 0, Number.MAX_SAFE_INTEGER)
 }

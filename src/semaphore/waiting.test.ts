@@ -80,7 +80,7 @@ test('one release serves a hundred, and the next one comes by itself', async () 
 
 test('whoever waits gets the permit of a holder that fell silent, once its lease has ended', async () => {
   const { semaphore, redis, name } = await setup({ limit: 1, clock: 'real' })
-  const silent = redis.semaphore(name, { limit: 1, lease: '300ms', maxHold: '0s' })
+  const silent = redis.semaphore(name, { limit: 1, lease: '1s', maxHold: '0s' })
   const holder = await silent.tryAcquire()
 
   const lease = await semaphore.acquire({ wait: '20s' })

@@ -39,6 +39,22 @@ export function operationOf(contract: Contract, name: string): ContractOperation
   return operation
 }
 
+/** Whether a contract, which may be of an older release, has the call of a step: `given` and `answer` are what it says. */
+export function knowsCall(contract: Contract, name: string, given: Arguments, answer: unknown): boolean {
+  const operation = contract.operations[name]
+  if (operation === undefined) return false
+  if (Object.keys(argumentsFor(operation, given)).length < Object.keys(given).length) return false
+  if (!Array.isArray(answer)) return true
+  const [word, ...values] = answer
+  return operation.answers[String(word)]?.length === values.length
+}
+
+/** Without the arguments that the operation of an older release does not take. */
+export function argumentsFor({ arguments: fields }: ContractOperation, all: Arguments): Arguments {
+  const known = new Set(fields.map(({ name }) => name))
+  return Object.fromEntries(Object.entries(all).filter(([name]) => known.has(name)))
+}
+
 export function scriptOf(name: string, { sha1, source, reads, answers }: ContractOperation): Script {
   return { name, sha1, source, reads, bytes: Object.values(answers).flat().some(holdsBytes) }
 }

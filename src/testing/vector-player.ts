@@ -5,14 +5,17 @@ import { type Driver, ServerReplyError } from '../driver.ts'
 import { unitPrefix } from '../runtime/keys.ts'
 import { runOperation } from './run-operation.ts'
 import { runCommand, START_US, setTestClock } from './test-clock.ts'
-import { type Contract, partsOf } from './vector-contract.ts'
+import { argumentsFor, type Contract, knowsCall, operationOf, partsOf } from './vector-contract.ts'
 import { argumentsOf, type Step, type Vector, type VectorFile } from './vector-file.ts'
 import { Bindings } from './vector-pattern.ts'
 import { toBytes, toValue, type Value } from './vector-value.ts'
 
 export interface VectorPlace {
   readonly driver: Driver
-  /** Whose scripts run: the first step's, the second's and so on, then from the start again. */
+  /**
+   * Whose scripts run: the first step's, the second's and so on, then from the start again. A step that one of
+   * them cannot know, because it is of an older release, is left to the next.
+   */
   readonly contracts: readonly [Contract, ...Contract[]]
   /** Makes every master forget its scripts. */
   flushScripts(): Promise<void>
@@ -79,9 +82,11 @@ class Play {
 
   #call(step: Step, name: string, prefix: string, at: number): Promise<Outcome> {
     const { driver } = this.#place
-    const given = this.#bindings.fillAll(argumentsOf(this.#file, name, step.with))
+    const contract = this.#contractFor(step, name, at)
+    const all = this.#bindings.fillAll(argumentsOf(this.#file, name, step.with))
+    const given = argumentsFor(operationOf(contract, name), all)
     const beside = step.beside === undefined ? '' : `${step.beside}-`
-    return settle(runOperation(driver, this.#contractAt(at), name, `${prefix}:${beside}`, given))
+    return settle(runOperation(driver, contract, name, `${prefix}:${beside}`, given))
   }
 
   #command(words: readonly unknown[], prefix: string): Promise<Outcome> {
@@ -121,9 +126,12 @@ class Play {
     return partsOf(this.#place.contracts[0], this.#file.structure)
   }
 
-  #contractAt(at: number): Contract {
+  /** The one whose turn it is, unless it is too old for the step. */
+  #contractFor(step: Step, name: string, at: number): Contract {
     const { contracts } = this.#place
-    return contracts[at % contracts.length] ?? contracts[0]
+    const turns = contracts.map((contract, n) => contracts[(at + n) % contracts.length] ?? contract)
+    const able = turns.find((contract) => knowsCall(contract, name, step.with ?? {}, step.answer))
+    return able ?? turns[0] ?? contracts[0]
   }
 }
 

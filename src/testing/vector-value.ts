@@ -5,11 +5,11 @@ import type { Reply } from '../driver.ts'
 
 export type Value = string | number | boolean | null | Base64 | Value[]
 
-export interface Base64 {
+interface Base64 {
   readonly base64: string
 }
 
-export function isBase64(value: unknown): value is Base64 {
+function isBase64(value: unknown): value is Base64 {
   return typeof value === 'object' && value !== null && 'base64' in value
 }
 

@@ -20,6 +20,7 @@ test('every operation is in the contract, sorted by name', () => {
     'demo/add-up',
     'demo/clear',
     'demo/count-bodies',
+    'demo/remind',
     'demo/take-notes',
     'newer/expire',
     'newer/pop',
@@ -53,6 +54,18 @@ test('keys and arguments are declared with name, part, type and meaning', () => 
   expect(operation('demo/take-notes').arguments.at(-1)?.fields).toEqual([
     { name: 'body', type: 'bytes' },
     { name: 'odd', type: 'flag' },
+  ])
+})
+
+test('the last arguments may be left out where the script says what it takes them for', () => {
+  const defaults = operation('demo/remind').arguments.map((one) => [one.name, one.default])
+
+  expect(defaults).toEqual([
+    ['early', undefined],
+    ['label', undefined],
+    ['late', false],
+    ['times', 3],
+    ['loud', true],
   ])
 })
 

@@ -66,6 +66,18 @@ const NOTES = {
   items: [] as unknown[],
 }
 
+test.each([
+  [{ late: false, times: 3, loud: true }, 2],
+  [{ late: true, times: 3, loud: true }, 3],
+  [{ late: false, times: 4, loud: true }, 4],
+  [{ late: false, times: 3, loud: false }, 5],
+])('a call leaves out what the script takes for granted: %j', async (last, sent) => {
+  const given = { early: true, label: 'blue', ...last }
+
+  expect(demo['remind']?.encode(given)).toHaveLength(sent)
+  expect(await call('remind', ['notes'], given)).toEqual({ status: 'asked', ...given })
+})
+
 test('the generated functions pass the type checker', () => {
   const use = `
 import { takeNotes, type TakeNotesAnswer, type TakeNotesArguments } from './demo.ts'

@@ -58,7 +58,7 @@ test('a key has the same type in all operations of a structure', () => {
 })
 
 test('problems of a fragment are told once, however many scripts include it', () => {
-  const including = GOOD.replace('return {', '-- @include shared/keyed\nreturn {')
+  const including = GOOD.replace('return {', '-- @include shared/keyed\nfirst_key()\nreturn {')
 
   expect(problemsOf(tree({ 'demo/a.lua': including, 'demo/b.lua': including }))).toEqual([
     'refused/shared/keyed.lua:2 KEYS may stand in the declarations only',

@@ -86,7 +86,7 @@ test.each(['hono', 'express', 'fastify'])('the service on %s takes an order once
     await service.ended()
     await redis.stop()
   })
-  await service.prints(`listening on ${port}`)
+  await service.prints(`listening on http://127.0.0.1:${port}/orders`)
   const order = (item: number): Promise<Response> =>
     fetch(`http://127.0.0.1:${port}/orders`, {
       method: 'POST',

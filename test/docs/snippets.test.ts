@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { snippetsIn, writeSnippet } from '../../tools/docs/snippets.ts'
+import { type Snippet, snippetsIn, writeSnippet } from '../../tools/docs/snippets.ts'
 import { startRedis } from '../servers/redis.ts'
 import { ROOT, startProgram } from './programs.ts'
 
@@ -18,7 +18,7 @@ describe.each(runnable)('the snippet of $page, line $line', (snippet) => {
     const redis = await startRedis()
     onTestFinished(() => redis.stop())
     const folder = temporaryFolder()
-    const program = startProgram([join(folder, writeSnippet(folder, snippet))], redis.url)
+    const program = startProgram([join(folder, writeProgram(folder, snippet))], redis.url)
 
     const { code, out, errors } = await program.ended()
 
@@ -26,6 +26,24 @@ describe.each(runnable)('the snippet of $page, line $line', (snippet) => {
     expect(out.trimEnd()).toBe(expectedOutput(snippet.text))
   })
 })
+
+/** A snippet that connects to nothing itself gets the surroundings that every page speaks of. */
+function writeProgram(folder: string, snippet: Snippet): string {
+  const file = writeSnippet(folder, snippet)
+  if (snippet.text.includes("from 'perilune/ioredis'")) return file
+  const surrounded = `import { Redis } from 'ioredis'
+import { perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+const client = new Redis(process.env.REDIS_URL)
+const redis = perilune(ioredis(client), { namespace: 'shop' })
+Object.assign(globalThis, { redis, shutdown: new AbortController().signal })
+await import('./${file}')
+await redis.close()
+client.disconnect()
+`
+  writeFileSync(join(folder, 'program.ts'), surrounded)
+  return 'program.ts'
+}
 
 // Inside the project, so that the snippet finds the library as a program of its users would.
 function temporaryFolder(): string {

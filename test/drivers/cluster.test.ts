@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { casesFor, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
 import { type RedisCluster, startCluster } from '../servers/cluster.ts'
-import { clusters } from './clients.ts'
+import { waysToOpen } from './client.ts'
 import { clusterPlace } from './places.ts'
 
-describe.each(Object.entries(clusters))('%s on a cluster', (_, open) => {
+describe.each(await waysToOpen('clusters'))('%s on a cluster', (_, open) => {
   let cluster: RedisCluster
   let place: DriverContext
 

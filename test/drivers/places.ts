@@ -7,7 +7,7 @@ import { ask, askFields, until } from '../servers/ask.ts'
 import type { RedisCluster } from '../servers/cluster.ts'
 import type { RedisServer } from '../servers/redis.ts'
 import type { Sentinels } from '../servers/sentinels.ts'
-import type { OpenCluster, OpenSentinel, OpenSingle } from './clients.ts'
+import type { OpenCluster, OpenSentinel, OpenSingle } from './client.ts'
 
 export function singlePlace(server: RedisServer, open: OpenSingle): DriverContext {
   return {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { casesFor, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
 import { type Sentinels, startSentinels } from '../servers/sentinels.ts'
-import { sentinels } from './clients.ts'
+import { waysToOpen } from './client.ts'
 import { sentinelPlace } from './places.ts'
 
-describe.each(Object.entries(sentinels))('%s behind Sentinel', (_, open) => {
+describe.each(await waysToOpen('sentinels'))('%s behind Sentinel', (_, open) => {
   let group: Sentinels
   let place: DriverContext
 

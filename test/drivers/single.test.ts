@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { casesFor, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
-import { singles } from './clients.ts'
+import { waysToOpen } from './client.ts'
 import { singlePlace } from './places.ts'
 
-describe.each(Object.entries(singles))('%s on a single server', (_, open) => {
+describe.each(await waysToOpen('singles'))('%s on a single server', (_, open) => {
   let server: RedisServer
   let place: DriverContext
 

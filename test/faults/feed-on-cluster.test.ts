@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Feed, perilune } from 'perilune'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { clusters, type OpenCluster, sentinels } from '../drivers/clients.ts'
+import { type OpenCluster, waysToOpen } from '../drivers/client.ts'
 import { type RedisCluster, startCluster } from '../servers/cluster.ts'
 import { startSentinels } from '../servers/sentinels.ts'
 
@@ -20,7 +20,7 @@ async function onCluster(open: OpenCluster, cluster: RedisCluster): Promise<Feed
   return redis.feed<number>(randomUUID())
 }
 
-test.each(Object.entries(clusters))(
+test.each(await waysToOpen('clusters'))(
   'with %s, feeds in all slots work and their readers are woken',
   async (_, open) => {
     const { driver, close } = await open(inject('clusterPorts'))
@@ -49,7 +49,7 @@ test.each(Object.entries(clusters))(
   },
 )
 
-test.each(Object.entries(clusters))(
+test.each(await waysToOpen('clusters'))(
   'with %s, appends, reads and claims go on while their slot moves',
   { timeout: 60_000 },
   async (_, open) => {
@@ -91,7 +91,7 @@ test.each(Object.entries(clusters))(
   },
 )
 
-test.each(Object.entries(sentinels))(
+test.each(await waysToOpen('sentinels'))(
   'with %s, a failover keeps what had been replicated and goes on',
   { timeout: 60_000 },
   async (_, open) => {

@@ -76,6 +76,15 @@ test('a user with the rule of the lock can do everything that a lock does, and n
   expect(refusals).not.toContain('{lock:')
 })
 
+test('a user who may not load scripts is told so', async () => {
+  const { admin, connect } = await setup()
+  await admin.call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '+@all', '-script|load')
+  const redis = perilune(ioredis(connect({ username: 'guest', password: 'secret' })))
+  onTestFinished(() => redis.close())
+
+  await expect(redis.preload()).rejects.toMatchObject({ code: 'forbidden' })
+})
+
 test('no script of the lock touches a key that its call does not declare', async () => {
   const { admin, connect } = await setup()
   const monitor = await connect().monitor()

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { type Driver, type Perilune, perilune, type RateLimitOptions } from 'perilune'
+import { type Driver, LeaseLostError, type Perilune, perilune, type RateLimitOptions } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { LONG, SEED, tell } from '../proof.ts'
@@ -80,7 +80,8 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
 
     const codes = taken.map((each) => (each.status === 'rejected' ? each.reason.code : 'none'))
     expect(codes.slice(0, 600)).toEqual(Array.from({ length: 600 }, () => 'ambiguous'))
-    expect(codes.slice(600)).toEqual(Array.from({ length: 400 }, () => 'unreachable'))
+    // Never sent, unless they were asked for so much later that there was time for another call.
+    expect(['unreachable', 'ambiguous']).toEqual(expect.arrayContaining([...new Set(codes.slice(600))]))
   })
 
   test('by default a call that gets no answer rejects', async () => {
@@ -95,8 +96,8 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   })
 
   test.each([
-    ['failOpen', true],
-    ['failClosed', false],
+    ['fail-open', true],
+    ['fail-closed', false],
   ] as const)('%s decides by itself, says so, and gives no time to come back', async (onOutage, allowed) => {
     const { redis, proxy, name } = await setup('300ms')
     const limiter = redis.rateLimit(name, { ...limit, onOutage })
@@ -110,7 +111,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
 
   test('a request that never arrives is sent again and decided by the store', async () => {
     const { redis, proxy, name } = await setup()
-    const limiter = redis.rateLimit(name, { ...limit, onOutage: 'failOpen' })
+    const limiter = redis.rateLimit(name, { ...limit, onOutage: 'fail-open' })
 
     proxy.dropRequests(1, /evalsha/i)
     expect(await limiter.take('ada')).toMatchObject({ allowed: true, remaining: 0 })
@@ -124,7 +125,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   test('a full server is an outage for a take, and lets places and units be given back', async () => {
     const { redis, client } = await ownServer(['--maxmemory-policy', 'noeviction'])
     const options = { limits: { day: limit, parallel: { algorithm: 'concurrency', limit: 1 } } } as const
-    const open = redis.rateLimit('full', { ...options, onOutage: 'failOpen' })
+    const open = redis.rateLimit('full', { ...options, onOutage: 'fail-open' })
     const taken = await open.take('ada')
     const token = taken.allowed && !taken.outage ? taken.token : 0
     await client.config('SET', 'maxmemory', '1')
@@ -132,7 +133,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     expect(await open.take('bob')).toMatchObject({ outage: true, cause: { code: 'store-full' } })
     await expect(redis.rateLimit('full', options).take('bob')).rejects.toMatchObject({ code: 'store-full' })
     expect(await open.take('ada')).toMatchObject({ allowed: false, deniedBy: 'day' })
-    expect(await open.release('ada', token)).toBe(true)
+    await open.release('ada', token)
     expect(await open.refund('ada', { token })).toBe(true)
     expect(await client.pttl('perilune:{rate-limit:full:ada}:state')).toBeGreaterThan(0)
     expect(await client.exists('perilune:{rate-limit:full:bob}:state')).toBe(0)
@@ -140,7 +141,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
 
   test('what a repeat cannot mend is thrown, whatever the choice', async () => {
     const { redis, client } = await ownServer()
-    const limiter = redis.rateLimit('mine', { ...limit, onOutage: 'failOpen' })
+    const limiter = redis.rateLimit('mine', { ...limit, onOutage: 'fail-open' })
     await limiter.peek('ada')
     await client.hset('perilune:{rate-limit:mine:ada}:state', 'layout', '9')
     await client.set('perilune:{rate-limit:mine:bob}:state', 'of another program')
@@ -150,7 +151,9 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   })
 })
 
-test('a server that forgets its scripts is not noticed by anybody (rate-limit-redis#71, #144)', async () => {
+test('a server that forgets its scripts is not noticed by anybody (rate-limit-redis#71, #144)', {
+  timeout: 60_000,
+}, async () => {
   const { redis, client } = await ownServer()
   const limiters = kinds.map(([name, options]) => redis.rateLimit(name, options))
   const ends = performance.now() + (LONG ? 30_000 : 2000)
@@ -197,7 +200,7 @@ test('no key stays for ever, whatever was called and lost (fastify-rate-limit#15
     if (what === 1 && decision.allowed && !decision.outage)
       await limiter.refund(subject, { token: decision.token })
     if (what === 2) await limiter.clear(subject)
-    if (what === 3 && n % 3 === 2) await limiter.release(subject, tokenOf(decision))
+    if (what === 3 && n % 3 === 2) await limiter.release(subject, tokenOf(decision)).catch(unlessLost)
   }
 
   const keys = await client.keys('ends:*')
@@ -217,6 +220,10 @@ test('a subject whose window is over vanishes from the server by itself', { time
   await sleep(left + 50)
   expect(await client.dbsize()).toBe(0)
 })
+
+function unlessLost(error: unknown): void {
+  if (!(error instanceof LeaseLostError)) throw error
+}
 
 function tokenOf(decision: { allowed: boolean; token?: number }): number {
   return decision.token ?? 1

@@ -156,7 +156,7 @@ describe.each(frameworks)('%s', (_, start) => {
 
     expect(other.status).toBe(422)
     expect(other.headers.get('content-type')).toContain('application/problem+json')
-    expect(await codeOf(other)).toBe('idempotency-key-reused')
+    expect(await codeOf(other)).toBe('conflict')
     expect(runs()).toBe(1)
   })
 

@@ -48,7 +48,7 @@ test('the same key with another body, path or method is refused with 422', async
     const response = await handle(other)
     expect(response.status).toBe(422)
     expect(response.headers.get('content-type')).toBe('application/problem+json')
-    expect(await codeOf(response)).toBe('idempotency-key-reused')
+    expect(await codeOf(response)).toBe('conflict')
   }
   expect(runs()).toBe(1)
 })
@@ -66,7 +66,7 @@ test('while the first is under way, the second is told to come again', async () 
 
   expect(second.status).toBe(409)
   expect(second.headers.get('retry-after')).toBe('1')
-  expect(await codeOf(second)).toBe('still-running')
+  expect(await second.json()).toMatchObject({ title: 'Running', code: 'running', retryAfterMs: 1000 })
   open()
   expect(await (await first).text()).toBe('done')
   expect(await seen(await handle(post('k')))).toEqual({ status: 200, body: 'done', replayed: 'true' })

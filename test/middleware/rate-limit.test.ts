@@ -21,7 +21,13 @@ test('a request is let through and told how it stands, until the limit is reache
   expect(third.headers.get('content-type')).toBe('application/problem+json')
   expect(third.headers.get('ratelimit')).toContain('r=0')
   expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect(await codeOf(third)).toBe('rate-limited')
+  expect(await third.json()).toMatchObject({
+    type: 'urn:perilune:problem:rate-limited',
+    title: 'Rate limited',
+    code: 'rate-limited',
+    deniedBy: 'default',
+    retryAfterMs: expect.any(Number),
+  })
   expect((await handle(from('bob'))).status).toBe(200)
 })
 
@@ -79,7 +85,7 @@ test('a place comes back when nobody reads on, when there is no body, and when t
 })
 
 test('an outage is 503 where the limiter fails closed, never 429', async () => {
-  const limiter = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'failClosed' })
+  const limiter = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'fail-closed' })
 
   const response = await withRateLimit(limiter, { subject }, hello)(from('ada'))
 
@@ -88,7 +94,7 @@ test('an outage is 503 where the limiter fails closed, never 429', async () => {
 })
 
 test('an outage lets requests through where the limiter fails open, and throws where it says so', async () => {
-  const open = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'failOpen' })
+  const open = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'fail-open' })
   const strict = unreachable().rateLimit('x', { limit: 1, window: '1h' })
 
   const response = await withRateLimit(open, { subject }, hello)(from('ada'))

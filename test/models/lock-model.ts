@@ -16,7 +16,7 @@ interface Lease {
   endsMs: number
 }
 
-export const CLAIM_MS = 1000
+const CLAIM_MS = 1000
 const CHANCE_MS = 2000
 const TRY_AGAIN_MS = 2
 
@@ -161,8 +161,7 @@ export class LockModel {
 
   #refuse(one: Attempt, waits: boolean, more: boolean): unknown[] {
     const ends = this.#isHeld && this.#holder ? [this.#holder] : this.#live
-    const free = one.kind === 's' ? 1 : CLAIM_MS
-    const recheckMs = this.#isFree ? free : Math.max(...ends.map(({ endsMs }) => endsMs)) - this.#nowMs
+    const recheckMs = this.#isFree ? CLAIM_MS : Math.max(...ends.map(({ endsMs }) => endsMs)) - this.#nowMs
     if (!waits) return ['held', recheckMs, more]
     if (!this.#line.some(({ id }) => id === one.id)) this.#line.push(one)
     const place = this.#line.findIndex(({ id }) => id === one.id)

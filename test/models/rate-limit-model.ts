@@ -18,7 +18,7 @@ export interface LimitModel {
   refund(nowUs: number, cost: number, atUs: number): void
 }
 
-export function modelOf(terms: Terms): LimitModel {
+function modelOf(terms: Terms): LimitModel {
   if (terms.algorithm === 'gcra') return new GcraModel(terms)
   return terms.algorithm === 'concurrency' ? new PlacesModel(terms) : new WindowModel(terms)
 }

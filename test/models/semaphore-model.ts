@@ -40,7 +40,8 @@ export class SemaphoreModel {
     if (!this.#resized) this.#limit = limit
     const oversized = attempt.weight > this.#limit
     if (oversized) this.#leave(attempt.id)
-    const mine = this.#serve(attempt.id)
+    // Where nothing is free, the line is not looked at.
+    const mine = this.#fits(1) && this.#serve(attempt.id)
     if (oversized) return ['oversized', this.#limit]
     if (mine || (this.#line.length === 0 && this.#fits(attempt.weight))) {
       this.#leave(attempt.id)

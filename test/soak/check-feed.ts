@@ -13,7 +13,7 @@ export interface Verdict {
   totals: Totals
 }
 
-export interface Totals {
+interface Totals {
   acknowledged: number
   /** Appends whose answer never came, or came within a window. */
   unknown: number

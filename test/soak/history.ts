@@ -62,7 +62,7 @@ export interface Left {
 }
 
 /** Something that must never happen, such as a rejection that nobody handles. */
-export interface Broken {
+interface Broken {
   kind: 'broken'
   what: string
 }

@@ -21,7 +21,7 @@ import { findExecutable } from '../../server/engine/executable.ts'
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 
-export interface Outcome {
+interface Outcome {
   code: number
   output: string
   lastLine: string

@@ -5,19 +5,19 @@
 export const OLDEST_SERVER = '6.2.0'
 
 /** Positions count from 1, the command itself being 0; a last of -1 is the last argument. */
-export interface KeyRange {
+interface KeyRange {
   readonly first: number
   readonly last: number
   readonly step: number
 }
 
 /** Keys counted by an argument (`numkeys`), with one more key before it where `also` says so. */
-export interface CountedKeys {
+interface CountedKeys {
   readonly count: number
   readonly also?: number
 }
 
-export type KeyPlaces = KeyRange | CountedKeys | 'after STREAMS' | 'none'
+type KeyPlaces = KeyRange | CountedKeys | 'after STREAMS' | 'none'
 
 export interface Command {
   readonly keys: KeyPlaces

@@ -6,10 +6,17 @@ import { checkAnswers } from './check-answers.ts'
 import { checkCalls } from './check-calls.ts'
 import { checkDeclarations } from './check-declarations.ts'
 import { checkGlobals } from './check-globals.ts'
+import { checkIncludes } from './check-includes.ts'
 import { checkKeys } from './check-keys.ts'
 import { checkStructures } from './check-structures.ts'
 import { later, OLDEST_SERVER } from './commands.ts'
-import type { Contract, KeyDeclaration, OperationContract, StructureContract } from './contract.ts'
+import type {
+  ArgumentDeclaration,
+  Contract,
+  KeyDeclaration,
+  OperationContract,
+  StructureContract,
+} from './contract.ts'
 import { linesOf, splice } from './include.ts'
 import { ContractError, inOrder, type Problem } from './problem.ts'
 import { type RedisCall, redisCalls } from './redis-calls.ts'
@@ -41,6 +48,7 @@ function readScripts(tree: Tree, problems: Problem[]): Script[] {
     const script = readScript(source, built, problems)
     if (!script) return []
     for (const check of CHECKS) check(script, refuseInto(problems, built))
+    checkIncludes(script, problems)
     return [script]
   })
 }
@@ -71,16 +79,27 @@ function operationOf(script: Script): OperationContract {
     about: head.about,
     cost: head.cost,
     keys: declarations.keys.map(keyOf),
-    arguments: declarations.arguments.map(({ name, type, about, fields }) => ({
-      name,
-      type,
-      about,
-      ...(fields ? { fields } : {}),
-    })),
+    arguments: declarations.arguments.map(argumentOf),
     answers: Object.fromEntries([...head.answers].map(([word, { fields }]) => [word, fields ?? []])),
     optional: script.optional,
     lines: built.lines,
     source: built.source,
+  }
+}
+
+/** A default means something when every argument behind it has one too. */
+function argumentOf(
+  { name, type, about, fields, default: standIn }: ArgumentDeclaration,
+  at: number,
+  all: readonly ArgumentDeclaration[],
+): ArgumentDeclaration {
+  const mayBeLeftOut = all.slice(at).every((one) => one.default !== undefined)
+  return {
+    name,
+    type,
+    about,
+    ...(mayBeLeftOut && standIn !== undefined ? { default: standIn } : {}),
+    ...(fields ? { fields } : {}),
   }
 }
 

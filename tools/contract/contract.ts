@@ -36,6 +36,8 @@ export interface ArgumentDeclaration {
   readonly name: string
   readonly type: ScalarType | 'repeated'
   readonly about: string
+  /** What the script takes it for when it is left out; only the last arguments of a call may be. */
+  readonly default?: number | boolean
   /** What one group of a repeated argument holds. */
   readonly fields?: readonly ScalarField[]
 }

@@ -35,10 +35,19 @@ const KINDS = new Map([
   ['sorted set', 'zset'],
   ['stream', 'stream'],
 ])
-const SHAPES: readonly { readonly value: RegExp; readonly types: readonly ScalarType[] }[] = [
+interface Shape {
+  readonly value: RegExp
+  readonly types: readonly ScalarType[]
+  /** What the script takes the argument for when it is left out. */
+  standIn?(written: string): number | boolean
+}
+
+const SHAPES: readonly Shape[] = [
   { value: /^tonumber\(ARGV\[(\d+)\]\)$/, types: ['integer', 'number'] },
+  { value: /^tonumber\(ARGV\[(\d+)\] or (\d+)\)$/, types: ['integer'], standIn: Number },
   { value: /^ARGV\[(\d+)\]$/, types: ['text', 'bytes'] },
-  { value: /^ARGV\[(\d+)\] == '1'$/, types: ['flag'] },
+  { value: /^ARGV\[(\d+)\] == '1'$/, types: ['flag'], standIn: () => false },
+  { value: /^ARGV\[(\d+)\] ~= '0'$/, types: ['flag'], standIn: () => true },
 ]
 
 /** Reads the declarations that begin at line `first`; what it cannot read is refused. */
@@ -116,10 +125,10 @@ class Reader {
       this.#numbered(parts, 'ARGV', /^ARGV, (\d+)$/, next)
       return { name, type: 'repeated', about, fields, line, ...(start ? { start } : {}) }
     }
-    return { name, type: this.#scalar(parts, next), about, line }
+    return { name, ...this.#scalar(parts, next), about, line }
   }
 
-  #scalar(parts: Parts, next: number): ScalarType {
+  #scalar(parts: Parts, next: number): Pick<DeclaredArgument, 'type' | 'default'> {
     const shape = SHAPES.find(({ value }) => value.test(parts.value))
     if (!shape) throw new SyntaxError(`cannot read "${parts.value}": ${FORMS}`)
     this.#numbered(parts, 'ARGV', shape.value, next)
@@ -128,7 +137,8 @@ class Reader {
       throw new SyntaxError(
         `"${parts.value}" is declared as ${shape.types.join(' or ')}, not as ${parts.kind}`,
       )
-    return type
+    const written = shape.value.exec(parts.value)?.[2] ?? ''
+    return { type, ...(shape.standIn ? { default: shape.standIn(written) } : {}) }
   }
 
   #numbered(parts: Parts, table: string, shape: RegExp, next: number): void {
@@ -146,7 +156,7 @@ class Reader {
 }
 
 const FORMS =
-  "write KEYS[1], ARGV[1], tonumber(ARGV[1]), ARGV[1] == '1', or local name, name_at = ARGV, 1 when repeated"
+  "write KEYS[1], ARGV[1], tonumber(ARGV[1]), tonumber(ARGV[1] or 7), ARGV[1] == '1', ARGV[1] ~= '0', or local name, name_at = ARGV, 1 when repeated"
 
 function takeApart(text: string, line: number): Parts {
   const { names, value, kind, about } = LINE.exec(text)?.groups ?? {}

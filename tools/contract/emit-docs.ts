@@ -25,8 +25,10 @@ ${table(['structure', 'Redis, at least', 'optional commands'], rows)}
 ## Least privilege
 
 A user who may use one structure and nothing else, by the rule below: \`ACL SETUSER name on >password\`, followed by
-the rule with \`<namespace>\` replaced (\`perilune\` unless you chose another). For several structures, give the
-patterns and commands of all of them. A server older than an optional command refuses its name: leave it out there.
+the rule with \`<namespace>\` replaced (\`perilune\` unless you chose another). Type it inside \`redis-cli\`: to a shell
+\`>\`, \`&\` and \`|\` mean something else. For several structures, give the patterns and commands of all of them. The service
+needs all of them, \`catalog\` too, which is its list of queues. A server older than an optional command refuses its name:
+leave it out there.
 
 ${rules.join('\n')}`
 }

@@ -10,7 +10,10 @@ export function encoder(args: readonly ArgumentDeclaration[]): string {
 
 function scalarEncoder(args: readonly ArgumentDeclaration[]): string {
   const values = args.map(({ name, type }) => `      ${encoded(`args.${camel(name)}`, type)},\n`)
-  return `  encode(args) {\n    return [\n${values.join('')}    ]\n  },`
+  const defaults = args.flatMap((one) => (one.default === undefined ? [] : [Number(one.default)]))
+  const all = `[\n${values.join('')}    ]`
+  const given = defaults.length === 0 ? all : `withoutDefaults(${all}, [${defaults.join(', ')}])`
+  return `  encode(args) {\n    return ${given}\n  },`
 }
 
 function groupsEncoder(

@@ -27,7 +27,9 @@ function imports(body: string, library: string): string {
   const named = readers.map((reader) => (reader === 'unexpected' ? reader : `${reader} as ${alias(reader)}`))
   return [
     driver.length > 0 ? `import type { ${driver.join(', ')} } from '${library}/driver.ts'\n` : '',
-    `import type { Operation } from '${library}/runtime/operation.ts'\n`,
+    body.includes('withoutDefaults(')
+      ? `import { type Operation, withoutDefaults } from '${library}/runtime/operation.ts'\n`
+      : `import type { Operation } from '${library}/runtime/operation.ts'\n`,
     `import { ${named.join(', ')} } from '${library}/runtime/reply.ts'\n`,
   ].join('')
 }

@@ -17,7 +17,7 @@ export function scalarFields(text: string): ScalarField[] {
   })
 }
 
-export function isScalarType(type: string): type is ScalarType {
+function isScalarType(type: string): type is ScalarType {
   return SCALARS.has(type)
 }
 

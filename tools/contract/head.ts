@@ -5,7 +5,7 @@ import { linesOf } from './include.ts'
 /** Called with a line of the built script and what is wrong there. */
 export type Refuse = (line: number, message: string) => void
 
-export interface DeclaredAnswer {
+interface DeclaredAnswer {
   readonly line: number
   /** Null when the line could not be read. */
   readonly fields: readonly AnswerField[] | null

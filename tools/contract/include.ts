@@ -5,7 +5,19 @@ import type { Problem } from './problem.ts'
 export interface Built {
   readonly source: string
   readonly lines: readonly LineRun[]
+  /** The fragments, by their files, each with the first line that names it. */
+  readonly includes: readonly Include[]
   readonly problems: readonly Problem[]
+}
+
+interface Place {
+  readonly file: string
+  readonly line: number
+}
+
+interface Include {
+  readonly fragment: string
+  readonly at: Place
 }
 
 /** Text and display name of a fragment, or null when there is no such file. */
@@ -18,11 +30,12 @@ const INCLUDE = /^-- @include\s+(\S+)\s*$/
 export function splice(file: string, text: string, read: ReadFragment): Built {
   const splicer = new Splicer(read)
   splicer.add(file, text, [])
-  return { source: `${splicer.out.join('\n')}\n`, lines: splicer.lines, problems: splicer.problems }
+  const { out, lines, includes, problems } = splicer
+  return { source: `${out.join('\n')}\n`, lines, includes, problems }
 }
 
 /** The source file and line that a line of the built script comes from. */
-export function locate(lines: readonly LineRun[], built: number): { file: string; line: number } {
+export function locate(lines: readonly LineRun[], built: number): Place {
   const run = lines.findLast(([first]) => first <= built) ?? lines[0]
   if (!run) throw new RangeError('a line map has at least one run')
   return { file: run[1], line: run[2] + built - run[0] }
@@ -38,6 +51,7 @@ const UNREADABLE = 'an include is a line of its own: -- @include shared/name'
 class Splicer {
   readonly out: string[] = []
   readonly lines: LineRun[] = []
+  readonly includes: Include[] = []
   readonly problems: Problem[] = []
   readonly #read: ReadFragment
   readonly #done = new Set<string>()
@@ -62,17 +76,18 @@ class Splicer {
     }
   }
 
-  #include(name: string, at: { file: string; line: number }, open: readonly string[]): void {
+  #include(name: string, at: Place, open: readonly string[]): void {
     if (open.includes(name))
       return this.#refuse(at, `includes go in a circle: ${[...open, name].join(' → ')}`)
     if (this.#done.has(name)) return
     this.#done.add(name)
     const fragment = this.#read(name)
     if (!fragment) return this.#refuse(at, `there is no fragment ${name}`)
+    this.includes.push({ fragment: fragment.file, at })
     this.add(fragment.file, fragment.text, [...open, name])
   }
 
-  #refuse(at: { file: string; line: number }, message: string): void {
+  #refuse(at: Place, message: string): void {
     this.problems.push({ ...at, message })
   }
 }

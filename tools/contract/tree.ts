@@ -4,7 +4,7 @@ import type { ReadFragment } from './include.ts'
 import type { Problem } from './problem.ts'
 import type { Source } from './script.ts'
 
-export interface SourceFile extends Source {
+interface SourceFile extends Source {
   readonly text: string
 }
 

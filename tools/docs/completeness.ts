@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { headingsOf, pagesIn, textOf } from './pages.ts'
 
 // Structures that only our own service uses: no page, no example, no promise to users.
-const INTERNAL = new Set(['catalog'])
+export const INTERNAL: ReadonlySet<string> = new Set(['catalog'])
 const DECISION_LINES = 40
 const HEADINGS = [
   'Use it when',

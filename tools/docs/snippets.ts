@@ -64,7 +64,7 @@ export function writeSnippet(folder: string, { page, line, text }: Snippet): str
 }
 
 /** Gives a temporary folder, inside the project so that imports resolve as they do for its users. */
-export function inFolder<Result>(root: string, use: (folder: string) => Result): Result {
+function inFolder<Result>(root: string, use: (folder: string) => Result): Result {
   mkdirSync(join(root, '.perilune'), { recursive: true })
   const folder = mkdtempSync(join(root, '.perilune', 'docs-'))
   try {

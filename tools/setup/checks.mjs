@@ -12,7 +12,7 @@ export const checks = [
   { name: 'format of Lua', check: () => tool('stylua', '--check', 'lua', 'test/conformance') },
   { name: 'built scripts (luacheck)', check: checkScripts },
   { name: 'generated files are up to date', check: () => tool('tsx', 'tools/generate.ts', '--check') },
-  { name: 'snippets in the docs', check: checkDocs },
+  { name: 'docs and vectors', check: checkDocs },
 ]
 
 export const packageChecks = [

@@ -54,7 +54,7 @@ end
 -- Entries whose time in the index has come.
 local function indexed_and_expired(log, expiry, now_ms, budget)
   local expired = {}
-  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', 0, budget)
+  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', '0', budget)
   for _, place in ipairs(places) do
     local entry = entry_at(log, place)
     if entry then
@@ -68,7 +68,7 @@ end
 
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, log, expiry)
-  local soonest = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
+  local soonest = redis.call('ZRANGE', expiry, '0', '0', 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
   local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
   if next_entry then

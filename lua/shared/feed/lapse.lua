@@ -19,7 +19,7 @@ end
 -- Frees what claims held whose lease ran out: at least one claim, then up to `budget` messages.
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', 0, 100)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
     local places = places_held(claimed, token)
     if freed > 0 and freed + #places > budget then
       break

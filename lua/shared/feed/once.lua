@@ -13,7 +13,7 @@ end
 
 local function forget_old_keys(once, now_ms)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', once, 4, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', once, '4', 'WITHVALUES')
   for at = 1, #sample, 2 do
     local forget_at_ms = string.match(sample[at + 1], ' (%d+)$')
     if tonumber(forget_at_ms) <= now_ms then

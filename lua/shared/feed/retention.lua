@@ -35,7 +35,7 @@ local function apply_retention(
   if upto == '0' then
     return
   end
-  local guard = tonumber(redis.call('ZRANGE', guards, 0, 0, 'WITHSCORES')[2] or math.huge)
+  local guard = tonumber(redis.call('ZRANGE', guards, '0', '0', 'WITHSCORES')[2] or math.huge)
   local chunk = next_chunk(wanted, redis.call('XLEN', log), feed.bytes)
   local surplus_entries = {}
   for _, entry in ipairs(entries_between(log, '-', upto, chunk)) do

@@ -28,7 +28,7 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
   end
   local shown = 0
   feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', 0, budget)
+  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', '0', budget)
   for _, id in ipairs(ids) do
     local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
     if has_expired(entry, math.floor(now_us / 1000)) then
@@ -39,6 +39,6 @@ local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
     end
     redis.call('ZREM', delayed, id)
   end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2] or 0)
+  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   return shown
 end

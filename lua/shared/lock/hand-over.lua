@@ -3,8 +3,8 @@
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
   local now_ms = math.floor(now_us / 1000)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
@@ -14,8 +14,8 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, message, how) then
     return false
   end
-  grant(lock, ticket.id, ticket.holder, lease_ms, now_us)
-  if not next_ticket or (not together and not call_first(queue, lease_ms, how)) then
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
   return true
@@ -23,13 +23,13 @@ end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, claim_ms, now_us, how)
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
   lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_first(queue, claim_ms, how) then
+  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
     lock.last_ticket = 0
   end
   return true

@@ -8,21 +8,22 @@ local function free_token(stored, id, passes)
   if not stored then
     return '0', '0 0'
   end
-  local token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) 0 (%d+) (%S+) (%S*)')
-  if token and last_id ~= id and (last_ticket == '0' or passes) then
+  local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
+  if token then
+    return last_id ~= id and token, '0 0'
+  end
+  local last_ticket, called
+  token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
+  if token and last_id ~= id and passes then
     return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
   end
   return nil
 end
 
--- When the lease of this token ends, what its state is once it is given back, and how long that is kept; nil
--- when the line has to be looked at.
-local function given_back(stored, token, now_ms)
-  local known, expires_at_ms, last_ticket, called, id =
-    string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+) (%S*)')
-  if known == token and (last_ticket == '0' or is_called(called, now_ms)) then
-    local text = '1 - ' .. token .. ' 0 ' .. last_ticket .. ' ' .. called .. ' ' .. id .. ' '
-    return tonumber(expires_at_ms), text, last_ticket == '0' and '600000' or '7200000'
-  end
-  return nil
+-- True when this token is held until then, and nobody need be told when it is given back.
+local function is_quickly_given_back(stored, token, now_ms)
+  local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
+  return known == token
+    and tonumber(expires_at_ms) > now_ms
+    and (last_ticket == '0' or is_called(called, now_ms))
 end

@@ -27,10 +27,10 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', 0, 1000)) do
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
     forget_reader(readers, reader_ids, token)
   end
-  local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')
+  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'

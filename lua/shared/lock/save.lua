@@ -1,21 +1,23 @@
 -- Writes the main key of a lock; see shared/lock/state.
 
--- How long a lock that nobody uses is remembered.
-local LOCK_KEPT_MS = 600000
--- One with waiters outlives the longest wait.
-local AWAITED_LOCK_KEPT_MS = 7200000
-
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
   return LOCK_LAYOUT
-    .. (' ' .. lock.mode .. ' ' .. lock.token .. ' ')
-    .. (lock.expires_at_ms .. ' ' .. lock.last_ticket .. ' ' .. lock.called .. ' ')
-    .. (lock.id .. ' ' .. lock.holder)
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local kept_ms = lock.last_ticket > 0 and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  return math.max(0, lock.expires_at_ms - now_ms) + kept_ms
+  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -25,10 +27,10 @@ end
 -- As `save_lock`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
-  local kept_ms = lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, lock_text(lock), 'PX', kept_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, lock_text(lock), 'PX', kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
   end
 end

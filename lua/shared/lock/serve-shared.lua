@@ -23,7 +23,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local now_ms = math.floor(now_us / 1000)
   local let = 0
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -44,7 +44,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then

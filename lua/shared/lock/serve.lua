@@ -3,7 +3,7 @@
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
+    local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
       return 'nobody'
@@ -16,7 +16,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       return 'more'
     elseif ticket.kind == 'b' then
       local now_ms = math.floor(now_us / 1000)
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, claim_ms, now_us, how) then
+      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
     elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then

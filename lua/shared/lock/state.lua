@@ -8,9 +8,9 @@
 --   id, holder     of the attempt that holds it alone, or held it
 local LOCK_LAYOUT = '1'
 
--- A lock of an unknown layout has nothing but `layout`. The token stays text: it is compared and copied.
-local function open_lock(state)
-  local stored = redis.call('GET', state) or '1 - 0 0 0 0  '
+-- Takes apart what is stored. A lock of an unknown layout has nothing but `layout`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
   if layout ~= LOCK_LAYOUT then
@@ -20,7 +20,8 @@ local function open_lock(state)
     layout = layout,
     mode = mode,
     token = token,
-    expires_at_ms = tonumber(expires_at_ms),
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
     id = id,

@@ -16,7 +16,7 @@ end
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, 5, 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
   for at = 1, #sample, 2 do
     if string.find(sample[at], '.', 1, true) then
       local _, at_us = struct.unpack('>dd', sample[at + 1])

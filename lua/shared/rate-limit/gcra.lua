@@ -3,6 +3,7 @@
 -- paid off, and may lie at most `burst` units ahead of now. Spans are whole microseconds and a rest in
 -- `1 / limit` of one, so that nothing is ever rounded and the bound is exact.
 -- Stored: the theoretical arrival time and its rest.
+-- @include shared/rate-limit/arrival
 
 -- What `units` cost.
 local function gcra_cost(meter, units)
@@ -28,24 +29,14 @@ local function gcra_set(meter, ahead, rest)
 end
 
 local function read_gcra(meter, stored)
-  local limit, window_us = meter.limit, meter.window_us
-  meter.unit, meter.unit_rest = math.floor(window_us / limit), window_us % limit
-  meter.span, meter.span_rest = gcra_cost(meter, meter.burst)
-  local ahead, rest = 0, 0
-  if stored then
-    local arrival, arrival_rest = pair_at(stored, 1)
-    if arrival >= meter.now_us then
-      ahead, rest = arrival - meter.now_us, arrival_rest
-    end
-    -- Counted for another limit of this name.
-    if rest >= limit then
-      ahead, rest = ahead + 1, 0
-    end
-    if ahead > meter.span or (ahead == meter.span and rest > meter.span_rest) then
-      ahead, rest = meter.span, meter.span_rest
-    end
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
   end
-  gcra_set(meter, ahead, rest)
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
 -- What would be taken ahead of now after so many units more.

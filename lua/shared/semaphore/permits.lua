@@ -1,5 +1,7 @@
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
+-- The end of the keys is moved in steps, so that most grants need not move it.
+local KEPT_STEP_MS = 600000
 
 -- Removes permits, live or not.
 local function forget_permits(semaphore, permits, ids, tokens)
@@ -17,7 +19,7 @@ end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')[2]
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
   if not soonest then
     semaphore.used = 0
@@ -39,7 +41,7 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', 0, MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
   if ended[1] then
     forget_permits(semaphore, permits, ids, ended)
   end
@@ -52,26 +54,34 @@ local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 
--- The keys outlive the last permit, for a while.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+end
+
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', semaphore.last_end_ms - now_ms + PERMITS_KEPT_MS)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
 
--- Grants a ticket a permit. Answers its token and when it ends.
-local function add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  local expires_at_ms = now_ms + lease_ms
-  local soonest = semaphore.used > 0 and semaphore.soonest_end_ms or expires_at_ms
-  semaphore.token = next_token(semaphore.token, now_us)
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local token = string.format('%.0f', semaphore.token)
-  local permit = string.format('%d %s %s', ticket.units, ticket.id, ticket.holder)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   redis.call('ZADD', permits, expires_at_ms, token)
   redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  keep_permits(semaphore, permits, ids, now_ms)
-  return semaphore.token, expires_at_ms
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
 end

@@ -9,7 +9,7 @@ local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
   return string.format(
-    '%s %d %d %d %.0f %.0f %.0f %d',
+    '%s %d %d %d %s %.0f %.0f %d',
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,

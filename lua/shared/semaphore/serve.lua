@@ -9,26 +9,31 @@ local MOST_GRANTED = 100
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(semaphore.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket
-    and process_of(next_ticket) == process_of(ticket)
-    and next_ticket.units <= semaphore.limit
-    and not fits(semaphore, ticket.units + next_ticket.units)
+  local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local together = behind
+    and process_of(behind) == process_of(ticket)
+    and behind.units <= semaphore.limit
+    and not fits(semaphore, ticket.units + behind.units)
   if together then
     local recheck_ms = lease_ms
     if semaphore.used > 0 then
       recheck_ms = math.min(lease_ms, next_end_in_ms(semaphore, now_ms))
     end
-    message = message .. '\n' .. first_message(next_ticket, recheck_ms)
+    message = message .. '\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
   if not tell_process(ticket, message, how) then
     return 'gone'
   end
-  add_permit(semaphore, permits, ids, ticket, lease_ms, now_us)
+  add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or 'granted'
+end
+
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
@@ -37,13 +42,17 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  local ticket, behind
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', queue, 0, 1)
-    if not pair[1] then
+    -- Whoever stood behind one that has left the line is the first now.
+    ticket, behind = behind, nil
+    if not ticket then
+      ticket, behind = first_two(queue)
+    end
+    if not ticket then
       semaphore.last_ticket = 0
       return 'nobody'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.units > semaphore.limit then
       -- It asks again, and learns that it asks for too much.
       redis.call('ZREM', queue, ticket.text)
@@ -61,7 +70,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
       redis.call('ZREM', queue, ticket.text)
     else
-      local came = hand_permit(semaphore, queue, permits, ids, ticket, pair[2], claim_ms, now_us, how)
+      local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'granted' then
@@ -69,7 +78,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       end
     end
   end
-  local ticket = first_ticket(queue)
+  ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end

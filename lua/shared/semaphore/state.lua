@@ -8,7 +8,7 @@
 --   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but `layout`.
+-- A semaphore of an unknown layout has nothing but `layout`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
@@ -17,7 +17,7 @@ local function open_semaphore(state)
       limit = 0,
       resized = 0,
       used = 0,
-      token = 0,
+      token = '0',
       soonest_end_ms = 0,
       last_end_ms = 0,
       last_ticket = 0,
@@ -33,7 +33,7 @@ local function open_semaphore(state)
     limit = tonumber(limit),
     resized = tonumber(resized),
     used = tonumber(used),
-    token = tonumber(token),
+    token = token,
     soonest_end_ms = tonumber(soonest),
     last_end_ms = tonumber(last),
     last_ticket = tonumber(last_ticket),

@@ -62,7 +62,7 @@ const Taken = object({
 const Refused = object({ ...denied, retryAfterMs: Span })
 const SubjectPicture = object({
   subject: Type.String(),
-  known: Type.Boolean(),
+  exists: Type.Boolean({ description: 'False when nothing has been taken for a while.' }),
   limits: Type.Record(Type.String(), LimitState),
   held: Type.Array(object({ limit: Type.String(), token: Token, expiresAtMs: Instant })),
 })

@@ -1,6 +1,6 @@
 // The arguments of requests for leases.
 
-import { type Static, type TObject, type TOptional, type TString, Type } from '@fastify/type-provider-typebox'
+import { type TObject, type TOptional, type TString, Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { duration, leaseToken, name, wait } from '../arguments.ts'
 
@@ -25,5 +25,3 @@ export function withHolder<Terms extends { holder?: string }>(
 ): Terms & { holder: string } {
   return { ...terms, holder: terms.holder ?? request.ip }
 }
-
-export type LeaseNames = Static<typeof LeasePath>

@@ -19,7 +19,7 @@ test('a lease that was granted to a client which has left is given back', async 
       return lent
     }
     const leases = { lend, release: lock.release.bind(lock), extend: lock.extend.bind(lock) }
-    outcome = lendTo(reply, parts, { leases, wait: undefined, code: 'held' })
+    outcome = lendTo(reply, parts, { leases, wait: undefined })
     await outcome
     return reply.hijack()
   })

@@ -18,7 +18,7 @@ export type Granted = Extract<Lent, { status: 'granted' }>
 
 /** Leases of one lock or the like, by their tokens. */
 export interface Leases {
-  lend(options: Waiting): Promise<Lent>
+  lend(options: Waiting): Promise<Lent<'held' | 'full'>>
   release(token: number): Promise<void>
   extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }>
 }
@@ -39,20 +39,35 @@ export async function askWaiting<Value>(
   return reply.raw.destroyed ? null : ask({})
 }
 
-/** The lease, or null when nobody is there to use it. Throws Denial with `code` when it is not free in time. */
+/** What a request asks for. */
+interface Wish {
+  readonly leases: Pick<Leases, 'lend' | 'release'>
+  readonly wait: Duration | undefined
+}
+
+/** Answers with the lease and its place: the path with its token behind, and a query. */
+export async function sendLent(
+  reply: FastifyReply,
+  parts: Parts,
+  wish: Wish,
+  { path, query = '' }: { path: string; query?: string },
+): Promise<FastifyReply> {
+  const granted = await lendTo(reply, parts, wish)
+  if (granted === null) return reply.code(204).send()
+  const { token, leaseMs, expiresAtMs } = granted
+  return reply.code(201).header('Location', `${path}/${token}${query}`).send({ token, leaseMs, expiresAtMs })
+}
+
+/** The lease, or null when nobody is there to use it. Throws Denial when it is not free in time. */
 export async function lendTo(
   reply: FastifyReply,
   { waits }: Parts,
-  {
-    leases,
-    wait,
-    code,
-  }: { leases: Pick<Leases, 'lend' | 'release'>; wait: Duration | undefined; code: 'held' | 'full' },
+  { leases, wait }: Wish,
 ): Promise<Granted | null> {
   const lent = await askWaiting(reply, { waits, wait }, (options) => leases.lend(options))
   if (lent === null) return null
-  if (lent.status === 'held') {
-    throw new Denial(code, 'It was not free in time.', { retryAfterMs: lent.retryAfterMs })
+  if (lent.status !== 'granted') {
+    throw new Denial(lent.status, 'It was not free in time.', { retryAfterMs: lent.retryAfterMs })
   }
   if (!reply.raw.destroyed) return lent
   await leases.release(lent.token)

@@ -17,11 +17,7 @@ export type Limiter = RateLimit<Allowed | Denied>
 /** The limiter that a request names, with its limits. Throws InvalidArgumentError. */
 export function openLimiter(perilune: Perilune, request: FastifyRequest, given: object): Limiter {
   const called = nameOf(request, (request.params as { name: string }).name)
-  try {
-    return perilune.rateLimit(called, given as RateLimitOptions & { onOutage?: 'throw' })
-  } catch (error) {
-    throw error instanceof InvalidArgumentError ? asWritten(error) : error
-  }
+  return perilune.rateLimit(called, given as RateLimitOptions & { onOutage?: 'throw' })
 }
 
 /** The limits in a query. Throws InvalidArgumentError. */
@@ -34,10 +30,4 @@ export function limitsIn({ limits: several, ...one }: { limits?: string }): obje
   } catch {
     throw new InvalidArgumentError('limits', 'must be JSON')
   }
-}
-
-/** The library speaks of its options; a request has no such word. */
-function asWritten(error: InvalidArgumentError): InvalidArgumentError {
-  const { argument, message } = error
-  return new InvalidArgumentError(argument.replace(/^options\./, ''), message.slice(argument.length + 1))
 }

@@ -1,4 +1,6 @@
-import { AmbiguousError, DriverError, type DriverErrorCode } from '../runtime/errors.ts'
+// When the store cannot decide.
+
+import { AmbiguousError, DriverError, type DriverErrorCode } from './errors.ts'
 
 const PASSING: ReadonlySet<DriverErrorCode> = new Set<DriverErrorCode>([
   'unreachable',
@@ -9,6 +11,6 @@ const PASSING: ReadonlySet<DriverErrorCode> = new Set<DriverErrorCode>([
 ])
 
 /** True when the store could not decide; anything else is a mistake that must come to light. */
-export function isOutage(error: unknown): boolean {
+export function isOutage(error: unknown): error is DriverError | AmbiguousError {
   return error instanceof AmbiguousError || (error instanceof DriverError && PASSING.has(error.code))
 }

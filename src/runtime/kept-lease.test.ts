@@ -1,11 +1,20 @@
 import { LeaseLostError } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
-import { KeptLease, NestedLease, runUnder } from './lease.ts'
+import { KeptLease } from './kept-lease.ts'
 import { type ExtendedLease, LeaseKeeper, type LeaseKind } from './lease-keeper.ts'
-import type { Trace, Unit } from './unit.ts'
+import { NestedLease } from './nested-lease.ts'
+import { runUnder } from './run-under.ts'
+import type { Trace } from './runner.ts'
+import type { Unit } from './unit.ts'
 
 interface Setup {
-  lease(terms?: { leaseMs?: number; leftMs?: number; maxHoldMs?: number; slotName?: string }): KeptLease
+  lease(terms?: {
+    leaseMs?: number
+    leftMs?: number
+    maxHoldMs?: number
+    slotName?: string
+    name?: string
+  }): KeptLease
   extended: (readonly ExtendedLease[])[]
   released: number[]
   server: { knows: boolean; resent: boolean; answers: boolean }
@@ -18,12 +27,10 @@ function setup(): Setup {
   const server = { knows: true, resent: false, answers: true }
   const extended: (readonly ExtendedLease[])[] = []
   const released: number[] = []
-  const kind: LeaseKind = {
-    extend: async (leases) => {
-      extended.push(leases)
-      if (!server.answers) throw new Error('no answer')
-      return { nowMs: 1000, endsAtMs: leases.map(({ leaseMs }) => (server.knows ? 1000 + leaseMs : 0)) }
-    },
+  const extend: LeaseKind['extend'] = async (leases) => {
+    extended.push(leases)
+    if (!server.answers) throw new Error('no answer')
+    return { nowMs: 1000, endsAtMs: leases.map(({ leaseMs }) => (server.knows ? 1000 + leaseMs : 0)) }
   }
   const release = async (token: number, trace: Trace): Promise<boolean> => {
     released.push(token)
@@ -36,9 +43,12 @@ function setup(): Setup {
     leftMs = leaseMs,
     maxHoldMs = Infinity,
     slotName = '',
+    name = 'lock',
   } = {}) => {
     const grant = { token: ++last, expiresAtMs: 1000 + leftMs, endsAt: performance.now() + leftMs }
     const unit = { prefix: `unit ${last}`, slotName } as Unit
+    // A kind of its own, as each handle has.
+    const kind = { name, extend }
     return new KeptLease(grant, { kind, unit, release, resource: 'lock a', leaseMs, maxHoldMs }, keeper)
   }
   return { lease, extended, released, server }
@@ -72,15 +82,16 @@ test('a grant that has to be confirmed is extended to what was asked for', async
   expect(held.remainingMs).toBeGreaterThan(20_000)
 })
 
-test('leases of one slot are extended in one call, those of another in their own', async () => {
+test('leases of one kind and slot are extended in one call, whatever their handles', async () => {
   const { lease, extended } = setup()
   // Long enough that all of them may be extended when the first is due, however slowly they are made.
   for (let n = 0; n < 10; n++) lease({ leaseMs: 3000 })
   lease({ leaseMs: 3000, slotName: 'elsewhere' })
+  lease({ leaseMs: 3000, name: 'semaphore' })
 
-  while (extended.flat().length < 11) await new Promise((resolve) => setTimeout(resolve, 10))
+  while (extended.flat().length < 12) await new Promise((resolve) => setTimeout(resolve, 10))
 
-  expect(extended.map((leases) => leases.length).slice(0, 2)).toEqual([10, 1])
+  expect(extended.map((leases) => leases.length).slice(0, 3)).toEqual([10, 1, 1])
 })
 
 test('a lease is due when a third of it has passed, and may go along with others when a sixth has', () => {

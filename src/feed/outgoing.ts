@@ -1,0 +1,121 @@
+// Messages on their way into a feed: checked, encoded, and sorted into what may travel together.
+
+import { checkOptions, checkText } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { Message, Source } from './message.ts'
+
+export interface AppendOptions {
+  /** How long the message lives; default: the feed's `expireAfter`, else until it is removed. */
+  expireAfter?: Duration
+  /** How long the message stays invisible. It gets its place in the order when it becomes visible. */
+  delay?: Duration
+  /** The same key within `rememberFor` appends nothing and gives the id of the first message. */
+  idempotencyKey?: string
+}
+
+export interface NewMessage<Body> extends AppendOptions {
+  body: Body
+}
+
+/** A message as the script takes it. */
+export interface Outgoing {
+  readonly body: string | Uint8Array
+  /** Of the body. */
+  readonly bytes: number
+  readonly expireMs: number
+  readonly delayMs: number
+  readonly key: string
+  readonly origin: string
+}
+
+/** What holds for messages that say nothing themselves. */
+export interface Defaults {
+  readonly expireMs: number
+  readonly origin: string
+}
+
+export const MAX_BODY_BYTES: number = 4 * 1024 * 1024
+const MAX_KEY_BYTES = 512
+
+export function toOutgoing<Body>(
+  { codec }: Source<Body>,
+  body: Body,
+  { expireAfter, delay, idempotencyKey }: AppendOptions,
+  { expireMs, origin }: Defaults,
+): Outgoing {
+  const encoded = codec.encode(body)
+  return {
+    body: encoded,
+    bytes: checkBody(encoded),
+    expireMs: expireAfter === undefined ? expireMs : toMs('expireAfter', expireAfter),
+    delayMs: delay === undefined ? 0 : toMs('delay', delay, { min: '0ms', max: '365d' }),
+    key: idempotencyKey === undefined ? '' : checkText('idempotencyKey', idempotencyKey, MAX_KEY_BYTES),
+    origin,
+  }
+}
+
+export function checkNewMessage(message: unknown): void {
+  checkOptions('message', message, ['body', 'expireAfter', 'delay', 'idempotencyKey'])
+  if (!('body' in (message as object))) throw new InvalidArgumentError('message.body', 'is missing')
+}
+
+/** A dead letter of a feed, to be appended to another one once at most. */
+export function toNewMessage<Body>(
+  feed: string,
+  { id, body, ageMs, createdAtMs, expiresAtMs }: Message<Body>,
+): NewMessage<Body> {
+  const idempotencyKey = `dead ${id} of ${feed}`.slice(0, 512)
+  if (expiresAtMs === null) return { body, idempotencyKey }
+  const leftMs = Math.max(1, expiresAtMs - createdAtMs - ageMs)
+  return { body, idempotencyKey, expireAfter: `${leftMs}ms` }
+}
+
+/** One life and one origin, visible at once, no keys. */
+export function areAlike([first, ...others]: readonly Outgoing[]): boolean {
+  if (first === undefined || first.delayMs > 0 || first.key !== '') return false
+  const { expireMs, origin } = first
+  return others.every(
+    (message) =>
+      message.expireMs === expireMs &&
+      message.origin === origin &&
+      message.delayMs === 0 &&
+      message.key === '',
+  )
+}
+
+/** Of a feed whose messages expire one by one, something is due at nearly every append. */
+export function mayDecline([first, ...others]: readonly Outgoing[]): boolean {
+  return others.length === 0 && first !== undefined && first.expireMs > 0
+}
+
+/** As many messages a group as fit into these bounds, in order. */
+export function inGroups(
+  messages: readonly Outgoing[],
+  bounds: { readonly items: number; readonly bytes: number },
+): Outgoing[][] {
+  const groups: Outgoing[][] = []
+  let [group, bytes]: [Outgoing[], number] = [[], 0]
+  for (const message of messages) {
+    bytes += message.bytes
+    if (group.length > 0 && (group.length === bounds.items || bytes > bounds.bytes)) {
+      groups.push(group)
+      ;[group, bytes] = [[], message.bytes]
+    }
+    group.push(message)
+  }
+  if (group.length > 0) groups.push(group)
+  return groups
+}
+
+/** The size of an encoded body. */
+function checkBody(body: unknown): number {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new InvalidArgumentError('body', 'must become text or bytes: the codec gave something else')
+  }
+  const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+  if (bytes > MAX_BODY_BYTES) {
+    throw new InvalidArgumentError('body', `must be at most ${MAX_BODY_BYTES} bytes when encoded`)
+  }
+  return bytes
+}

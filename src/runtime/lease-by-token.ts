@@ -1,0 +1,39 @@
+// Extending and giving back for whoever knows only the token: another process, or the client of a service.
+
+import { checkToken } from './arguments.ts'
+import type { Duration } from './duration.ts'
+import { LeaseLostError } from './errors.ts'
+import type { LeaseTerms } from './kept-lease.ts'
+import { toLeaseMs } from './lease-options.ts'
+
+/** What became of an extension. */
+export interface Extended {
+  readonly leaseMs: number
+  /** When the lease ends, in milliseconds of the server's clock. */
+  readonly expiresAtMs: number
+}
+
+/** Throws LeaseLostError when the lease has ended, InvalidArgumentError. */
+export async function extendByToken(
+  { kind, unit, resource }: Pick<LeaseTerms, 'kind' | 'unit' | 'resource'>,
+  token: number,
+  lease: Duration,
+): Promise<Extended> {
+  const { beginning } = unit
+  const leaseMs = toLeaseMs(lease)
+  const asked = { beginning, token: checkToken(token), leaseMs }
+  if (unit.runtime.server.info === null) await unit.learn()
+  const { endsAtMs } = await kind.extend([asked])
+  const [expiresAtMs = 0] = endsAtMs
+  if (expiresAtMs === 0) throw new LeaseLostError(resource, token)
+  return { leaseMs, expiresAtMs }
+}
+
+/** Throws LeaseLostError when the lease has ended, InvalidArgumentError. */
+export async function releaseByToken(
+  { release, resource }: Pick<LeaseTerms, 'release' | 'resource'>,
+  token: number,
+): Promise<void> {
+  const known = await release(checkToken(token), { repeated: false })
+  if (!known) throw new LeaseLostError(resource, token)
+}

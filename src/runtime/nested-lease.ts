@@ -1,0 +1,62 @@
+import type { Duration } from './duration.ts'
+import type { KeptLease } from './kept-lease.ts'
+import type { TaskLease } from './lease.ts'
+
+/** The same lease, once more: for code that may be called by somebody who has it already. */
+export class NestedLease implements TaskLease {
+  readonly #outer: KeptLease | NestedLease
+  #caller: AbortSignal | null = null
+  /** Made when somebody asks for it, of the lease's own signal and the caller's. */
+  #both: AbortSignal | null = null
+  #released = false
+
+  constructor(outer: KeptLease | NestedLease) {
+    outer.assertHeld()
+    this.#outer = outer
+  }
+
+  get token(): number {
+    return this.#outer.token
+  }
+
+  get beginning(): string {
+    return this.#outer.beginning
+  }
+
+  get expiresAtMs(): number {
+    return this.#outer.expiresAtMs
+  }
+
+  get remainingMs(): number {
+    return this.#released ? 0 : this.#outer.remainingMs
+  }
+
+  get signal(): AbortSignal {
+    const { signal } = this.#outer
+    if (this.#caller === null) return signal
+    return (this.#both ??= AbortSignal.any([signal, this.#caller]))
+  }
+
+  heed(signal: AbortSignal): void {
+    this.#caller = signal
+  }
+
+  assertHeld(): void {
+    this.#outer.assertHeld()
+  }
+
+  extend(lease?: Duration): Promise<void> {
+    return this.#outer.extend(lease)
+  }
+
+  /** Leaves the outer lease as it is. Throws LeaseLostError when that has ended. */
+  async release(): Promise<void> {
+    if (this.#released) return
+    this.#released = true
+    this.#outer.assertHeld()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release()
+  }
+}

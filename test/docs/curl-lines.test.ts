@@ -1,0 +1,89 @@
+// The curl lines of the docs, page by page from top to bottom, as a reader would paste them.
+
+import { execFileSync } from 'node:child_process'
+import { expect, onTestFinished, test } from 'vitest'
+import { startService } from '../../server/service.ts'
+import { blocksOf, pagesIn, textOf } from '../../tools/docs/pages.ts'
+import { startRedis } from '../servers/redis.ts'
+import { ROOT } from './programs.ts'
+
+const ADDRESS = 'http://127.0.0.1:8080'
+const pages = pagesIn(ROOT)
+  .map((page) => ({ page, shell: shellOf(textOf(ROOT, page)) }))
+  .filter(({ shell }) => shell.includes(ADDRESS))
+
+test('the docs of the service have curl lines', () => {
+  expect(pages.map(({ page }) => page)).toEqual(
+    expect.arrayContaining([
+      'README.md',
+      'docs/http/coordination.md',
+      'docs/http/feeds.md',
+      'docs/http/zaqar.md',
+    ]),
+  )
+})
+
+test.each(pages)('every request that $page shows succeeds', async ({ shell }) => {
+  const url = await startedService()
+  const answers: string[] = []
+
+  for (const words of callsIn(shell)) {
+    if (words.some((word) => word.includes('/tail'))) continue // it has no end
+    answers.push(await ask(url, words.map(filledIn(answers))))
+  }
+
+  expect(answers.filter((answer) => !/^2\d\d /.test(answer))).toEqual([])
+})
+
+async function startedService(): Promise<string> {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const environment = { REDIS_URL: redis.url, PORT: '0', LOG_LEVEL: 'silent' }
+  const service = await startService(environment, () => undefined)
+  onTestFinished(() => service.close())
+  return service.url
+}
+
+function shellOf(text: string): string {
+  const shell = blocksOf(text).filter(({ info }) => info === 'sh')
+  return shell.map((block) => block.text.replace(/^(npm|npx) .*$/gm, '')).join('\n')
+}
+
+/** The words of each call, as a shell reads them. */
+function callsIn(shell: string): string[][] {
+  const script = `curl() { printf '%s\\0' "$@"; printf '\\1\\0'; }\n${shell}`
+  const words = execFileSync('sh', { input: script, encoding: 'utf8' }).split('\u{0}').slice(0, -1)
+  const calls: string[][] = [[]]
+  for (const word of words) {
+    if (word === '\u{1}') calls.push([])
+    else calls.at(-1)?.push(word)
+  }
+  return calls.slice(0, -1)
+}
+
+/** Puts in place of `<token>` what an answer before has told, as the reader does. */
+function filledIn(answers: readonly string[]): (word: string) => string {
+  return (word) =>
+    word.replace(/<(token|id|marker)[^>]*>/g, (place, name: string) => {
+      const told = new RegExp(`"${name}":"?([\\d-]+)`)
+      const answer = answers.findLast((text) => told.test(text)) ?? ''
+      return told.exec(answer)?.[1] ?? place
+    })
+}
+
+/** Does what curl would do; a machine may have no curl. */
+async function ask(url: string, words: string[]): Promise<string> {
+  const after = (flag: string): string[] => words.filter((_, at) => words[at - 1] === flag)
+  const [body] = after('-d')
+  const [method = body === undefined ? 'GET' : 'POST'] = after('-X')
+  // What curl says of a body when nothing is said.
+  const headers = new Headers(
+    body === undefined ? {} : { 'Content-Type': 'application/x-www-form-urlencoded' },
+  )
+  for (const header of after('-H')) headers.set(...(header.split(': ') as [string, string]))
+  const target = words.find((word) => word.startsWith(ADDRESS)) ?? ''
+  // The reader need not wait for what does not come.
+  const path = target.slice(ADDRESS.length).replace(/wait=\d+s/, 'wait=0s')
+  const answer = await fetch(url + path, { method, headers, body: body ?? null })
+  return `${answer.status} ${method} ${path} ${await answer.text()}`
+}

@@ -1,0 +1,39 @@
+import { Cluster, Redis } from 'ioredis'
+import { ioredis } from '../../../src/drivers/ioredis.ts'
+import type { OpenedDriver } from '../../../src/testing/driver-suite.ts'
+import { at, type Client, HOST, opened } from '../client.ts'
+
+export const client: Client = {
+  singles: {
+    ioredis: (port) => open(new Redis({ host: HOST, port })),
+    'ioredis that does not resend': (port) =>
+      open(new Redis({ host: HOST, port, autoResendUnfulfilledCommands: false })),
+    'ioredis with auto-pipelining, on RESP2': (port) =>
+      open(new Redis({ host: HOST, port, enableAutoPipelining: true, protocol: 2 })),
+  },
+  clusters: {
+    ioredis: (ports) => open(new Cluster(at(ports))),
+    'ioredis with auto-pipelining': (ports) =>
+      open(new Cluster(at(ports), { enableAutoPipelining: true, redisOptions: { protocol: 2 } })),
+    'ioredis whose nodes reconnect without resending': (ports) =>
+      open(
+        new Cluster(at(ports), {
+          clusterNodeRetryStrategy: () => 20,
+          redisOptions: { autoResendUnfulfilledCommands: false },
+        }),
+      ),
+  },
+  sentinels: {
+    ioredis: (ports, name) => open(new Redis({ sentinels: at(ports), name })),
+  },
+}
+
+async function open(connection: Redis | Cluster): Promise<OpenedDriver> {
+  connection.on('error', () => undefined)
+  await connection.call('PING')
+  return opened(
+    ioredis(connection),
+    () => connection.call('PING'),
+    () => connection.disconnect(),
+  )
+}

@@ -1,0 +1,158 @@
+// What a user of several structures relies on: the same argument means the same, and is refused by the same name.
+
+import { type Duration, type Perilune, perilune, rateLimitHeaders } from 'perilune'
+import { withIdempotency, withRateLimit } from 'perilune/middleware'
+import { describe, expect, test } from 'vitest'
+import { PLACES, refusedBy, setup } from './fixture.ts'
+
+type Call<Value> = (redis: Perilune, value: Value) => unknown
+
+describe('a token is a whole number from 1 on', () => {
+  const calls: [string, Call<number>][] = [
+    ['lock.release', (redis, token) => redis.lock('a').release(token)],
+    ['lock.extend', (redis, token) => redis.lock('a').extend(token, '1m')],
+    ['lock.shared.release', (redis, token) => redis.lock('a').shared.release(token)],
+    ['semaphore.release', (redis, token) => redis.semaphore('a', { limit: 1 }).release(token)],
+    ['semaphore.extend', (redis, token) => redis.semaphore('a', { limit: 1 }).extend(token, '1m')],
+    ['fenced.set', (redis, token) => redis.fenced('a').set(1, token)],
+    ['once.complete', (redis, token) => redis.once('a').complete('k', token, 1)],
+    ['once.extend', (redis, token) => redis.once('a').extend('k', token, '1m')],
+    ['once.release', (redis, token) => redis.once('a').release('k', token)],
+    ['feed.ack', (redis, token) => redis.feed('a').ack(token)],
+    ['feed.extend', (redis, token) => redis.feed('a').extend(token, '1m')],
+    ['feed.release', (redis, token) => redis.feed('a').release(token)],
+    ['feed.findClaim', (redis, token) => redis.feed('a').findClaim(token)],
+    ['partitionedFeed.findClaim', (redis, token) => redis.partitionedFeed('a').findClaim(0, token)],
+    ['rateLimit.release', (redis, token) => redis.rateLimit('a', PLACES).release('ada', token)],
+    ['rateLimit.refund', (redis, token) => redis.rateLimit('a', PLACES).refund('ada', { token })],
+  ]
+
+  test.each(calls)('%s', async (_, call) => {
+    const { redis } = setup()
+    for (const token of [0, -1, 1.5, 2 ** 53]) expect(await refusedBy(() => call(redis, token))).toBe('token')
+  })
+})
+
+describe('a lease lasts 10 ms to 30 days', () => {
+  const calls: [string, Call<Duration>][] = [
+    ['lock', (redis, lease) => redis.lock('a', { lease })],
+    ['lock.extend', (redis, lease) => redis.lock('a').extend(1, lease)],
+    ['locks', (redis, lease) => redis.locks(['a', 'b'], { lease })],
+    ['election', (redis, lease) => redis.election('a', { lease })],
+    ['semaphore', (redis, lease) => redis.semaphore('a', { limit: 1, lease })],
+    ['semaphore.extend', (redis, lease) => redis.semaphore('a', { limit: 1 }).extend(1, lease)],
+    ['once', (redis, lease) => redis.once('a', { lease })],
+    ['once.extend', (redis, lease) => redis.once('a').extend('k', 1, lease)],
+    ['feed.claim', (redis, lease) => redis.feed('a').claim({ lease })],
+    ['feed.extend', (redis, lease) => redis.feed('a').extend(1, lease)],
+    ['partitionedFeed.claim', (redis, lease) => redis.partitionedFeed('a').claim({ lease })],
+    ['rateLimit', (redis, lease) => redis.rateLimit('a', { limits: { b: { ...PLACES, lease } } })],
+  ]
+
+  test.each(calls)('%s', async (_, call) => {
+    const { redis } = setup()
+    for (const lease of ['9ms', '31d'] as const) {
+      expect(await refusedBy(() => call(redis, lease))).toMatch(/(^|\.)lease$/)
+    }
+  })
+})
+
+describe('an option of a wrong value is named by itself', () => {
+  const calls: [string, string, (redis: Perilune) => unknown][] = [
+    ['lock', 'order', (redis) => redis.lock('a', { order: 'odd' as 'fair' })],
+    ['semaphore', 'limit', (redis) => redis.semaphore('a', { limit: 0 })],
+    ['rateLimit', 'limit', (redis) => redis.rateLimit('a', { limit: 0, window: '1s' })],
+    ['rateLimit', 'lease', (redis) => redis.rateLimit('a', { ...PLACES, lease: '0s' })],
+    [
+      'rateLimit',
+      'limits.b.limit',
+      (redis) => redis.rateLimit('a', { limits: { b: { ...PLACES, limit: 0 } } }),
+    ],
+    ['feed', 'keep.count', (redis) => redis.feed('a', { keep: 0 })],
+    ['once', 'keep', (redis) => redis.once('a', { keep: '0s' })],
+    ['feed.read', 'limit', (redis) => redis.feed('a').read({ limit: 0 })],
+    ['lock.acquire', 'wait', (redis) => redis.lock('a').acquire({ wait: '2h' })],
+    ['once.run', 'wait', (redis) => redis.once('a').run('k', () => 1, { wait: '2h' })],
+  ]
+
+  test.each(calls)('%s: %s', async (_, argument, call) => {
+    const { redis } = setup()
+    expect(await refusedBy(() => call(redis))).toBe(argument)
+  })
+})
+
+describe('an option that is not known is named, wherever it stands', () => {
+  const odd = { odd: 1 } as object
+  const calls: [string, (redis: Perilune) => unknown][] = [
+    ['perilune', () => perilune({} as never, odd)],
+    ['feed', (redis) => redis.feed('a', odd)],
+    ['feed.append', (redis) => redis.feed('a').append(1, odd)],
+    ['feed.read', (redis) => redis.feed('a').read(odd)],
+    ['feed.tail', (redis) => redis.feed('a').tail(odd).next()],
+    ['feed.remove', (redis) => redis.feed('a').remove([], odd)],
+    ['feed.claim', (redis) => redis.feed('a').claim(odd)],
+    ['feed.extend', (redis) => redis.feed('a').extend(1, '1m', odd)],
+    ['feed.take', (redis) => redis.feed('a').take(odd)],
+    ['feed.subscriber', (redis) => redis.feed('a').subscriber('b', odd)],
+    ['subscriber.advance', (redis) => redis.feed('a').subscriber('b').advance('1-1', odd)],
+    ['subscriber.page', (redis) => redis.feed('a').subscriber('b').page(odd)],
+    ['subscriber.read', (redis) => redis.feed('a').subscriber('b').read(odd).next()],
+    ['partitionedFeed', (redis) => redis.partitionedFeed('a', odd)],
+    ['partitionedFeed.append', (redis) => redis.partitionedFeed('a').append(1, odd)],
+    ['partitionedFeed.read', (redis) => redis.partitionedFeed('a').read(odd)],
+    ['partitionedFeed.remove', (redis) => redis.partitionedFeed('a').remove([], odd)],
+    ['partitionedFeed.claim', (redis) => redis.partitionedFeed('a').claim(odd)],
+    ['partitionedFeed.take', (redis) => redis.partitionedFeed('a').take(odd)],
+    ['catalog.list', (redis) => redis.catalog('a').list(odd)],
+    ['lock', (redis) => redis.lock('a', odd)],
+    ['lock.acquire', (redis) => redis.lock('a').acquire(odd)],
+    ['lock.run', (redis) => redis.lock('a').run(() => 1, odd)],
+    ['lock.lend', (redis) => redis.lock('a').lend(odd)],
+    ['locks', (redis) => redis.locks(['a'], odd)],
+    ['locks.acquire', (redis) => redis.locks(['a']).acquire(odd)],
+    ['election', (redis) => redis.election('a', odd)],
+    ['election.campaign', (redis) => redis.election('a').campaign(() => undefined, odd)],
+    ['fenced', (redis) => redis.fenced('a', odd)],
+    ['semaphore', (redis) => redis.semaphore('a', { limit: 1, ...odd })],
+    ['semaphore.tryAcquire', (redis) => redis.semaphore('a', { limit: 1 }).tryAcquire(odd)],
+    ['semaphore.acquire', (redis) => redis.semaphore('a', { limit: 1 }).acquire(odd)],
+    ['semaphore.lend', (redis) => redis.semaphore('a', { limit: 1 }).lend(odd)],
+    ['once', (redis) => redis.once('a', odd)],
+    ['once.run', (redis) => redis.once('a').run('k', () => 1, odd)],
+    ['once.begin', (redis) => redis.once('a').begin('k', odd)],
+    ['once.lend', (redis) => redis.once('a').lend('k', odd)],
+    ['rateLimit', (redis) => redis.rateLimit('a', { ...PLACES, ...odd })],
+    ['rateLimit.take', (redis) => redis.rateLimit('a', PLACES).take('ada', odd)],
+    ['rateLimit.peek', (redis) => redis.rateLimit('a', PLACES).peek('ada', odd)],
+    ['rateLimit.refund', (redis) => redis.rateLimit('a', PLACES).refund('ada', odd)],
+    ['rateLimitHeaders', () => rateLimitHeaders({ allowed: true, outage: true } as never, odd)],
+    [
+      'withRateLimit',
+      (redis) =>
+        withRateLimit(redis.rateLimit('a', PLACES), { subject: () => 'ada', ...odd }, () => new Response()),
+    ],
+    ['withIdempotency', (redis) => withIdempotency(redis.once('a'), odd, () => new Response())],
+  ]
+
+  test.each(calls)('%s', async (_, call) => {
+    const { redis } = setup()
+    expect(await refusedBy(() => call(redis))).toBe('options.odd')
+  })
+
+  test('a subscriber is not made by a call that is refused', async () => {
+    const { redis, name } = setup()
+    await redis.feed(name).append(1)
+    const after = { after: '1-1' } as object
+    expect(await refusedBy(() => redis.feed(name).subscriber('b').page(after))).toBe('options.after')
+    expect(await refusedBy(() => redis.feed(name).subscriber('b').read(after).next())).toBe('options.after')
+    expect((await redis.feed(name).inspect()).subscribers).toBe(0)
+  })
+
+  test('what would not be looked at is not known: a take has no lease, an election no order', async () => {
+    const { redis } = setup()
+    const [lease, order] = [{ lease: '1m' } as object, { order: 'barging' } as object]
+    expect(await refusedBy(() => redis.feed('a').take(lease))).toBe('options.lease')
+    expect(await refusedBy(() => redis.partitionedFeed('a').take(lease))).toBe('options.lease')
+    expect(await refusedBy(() => redis.election('a', order))).toBe('options.order')
+  })
+})

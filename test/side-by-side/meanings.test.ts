@@ -1,0 +1,157 @@
+// What a user of several structures relies on: leases, errors, signals and clear mean the same in each of them.
+
+import { type Duration, LeaseLostError, type Perilune, WaitTimeoutError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { errorOf, PLACES, setup } from './fixture.ts'
+
+test("with a maxHold of '0s' nobody but its owner extends a lease", async () => {
+  const { redis, name } = setup()
+  const terms = { lease: '60ms', maxHold: '0s' } as const
+  const begun = await redis.once(name, terms).begin('k')
+  const leases = [
+    await redis.lock(name, terms).acquire(),
+    await redis.semaphore(name, { limit: 1, ...terms }).acquire(),
+    ...(begun.status === 'started' ? [begun.attempt] : []),
+  ]
+
+  expect(leases).toHaveLength(3)
+  await Promise.all(
+    leases.map(({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve))),
+  )
+  for (const lease of leases) await expect(lease.extend()).rejects.toMatchObject({ code: 'lease-lost' })
+})
+
+test('an error names the structure, its name and what it was about', async () => {
+  const { redis, name } = setup()
+  const wait = '20ms'
+  const [lock, semaphore] = [redis.lock(name), redis.semaphore(name, { limit: 1 })]
+  const [once, feed] = [redis.once(name), redis.feed(name)]
+  const begun = await once.begin('k')
+  await using _lock = await lock.acquire()
+  await using _permit = await semaphore.acquire()
+  await using _attempt = begun.status === 'started' ? begun.attempt : undefined
+
+  const timeouts = [
+    await errorOf(lock.acquire({ wait })),
+    await errorOf(lock.shared.acquire({ wait })),
+    await errorOf(redis.locks(['a', name]).acquire({ wait })),
+    await errorOf(semaphore.acquire({ wait })),
+    await errorOf(once.run('k', () => 1, { wait })),
+    await errorOf(lock.acquire()),
+  ]
+  const losses = [
+    await errorOf(lock.release(1)),
+    await errorOf(semaphore.release(1)),
+    await errorOf(once.complete('k', 1, 'late')),
+    await errorOf(feed.ack(1)),
+    await errorOf(redis.rateLimit(name, PLACES).release('ada', 1)),
+  ]
+
+  expect(timeouts.filter((error) => !(error instanceof WaitTimeoutError))).toEqual([])
+  expect(timeouts.map((error) => (error as Error).message)).toEqual([
+    `lock '${name}' was not free within 20ms`,
+    `lock '${name}' was not free within 20ms`,
+    `lock '${name}' was not free within 20ms`,
+    `semaphore '${name}' was not free within 20ms`,
+    `key 'k' of once '${name}' was not free within 20ms`,
+    `lock '${name}' was not free within one attempt`,
+  ])
+  expect(losses.filter((error) => !(error instanceof LeaseLostError))).toEqual([])
+  expect(losses.map((error) => (error as LeaseLostError).resource)).toEqual([
+    `lock '${name}'`,
+    `semaphore '${name}'`,
+    `key 'k' of once '${name}'`,
+    `claim of feed '${name}'`,
+    `place of subject 'ada' of rate limit '${name}'`,
+  ])
+})
+
+describe('clear answers whether there was something', () => {
+  type Clear = () => Promise<boolean>
+  const made: [string, (redis: Perilune, name: string) => Promise<Clear>][] = [
+    [
+      'feed',
+      async (redis, name) => {
+        await redis.feed(name).append(1)
+        return () => redis.feed(name).clear()
+      },
+    ],
+    [
+      'partitionedFeed',
+      async (redis, name) => {
+        await redis.partitionedFeed(name, { partitions: 2 }).append(1)
+        return () => redis.partitionedFeed(name, { partitions: 2 }).clear()
+      },
+    ],
+    [
+      'lock',
+      async (redis, name) => {
+        await redis.lock(name).lend()
+        return () => redis.lock(name).clear()
+      },
+    ],
+    [
+      'semaphore',
+      async (redis, name) => {
+        await redis.semaphore(name, { limit: 1 }).lend()
+        return () => redis.semaphore(name, { limit: 1 }).clear()
+      },
+    ],
+    [
+      'once',
+      async (redis, name) => {
+        await redis.once(name).lend('k')
+        return () => redis.once(name).clear('k')
+      },
+    ],
+    [
+      'rateLimit',
+      async (redis, name) => {
+        await redis.rateLimit(name, PLACES).take('ada')
+        return () => redis.rateLimit(name, PLACES).clear('ada')
+      },
+    ],
+  ]
+
+  test.each(made)('%s', async (_, make) => {
+    const { redis, name } = setup()
+    const clear = await make(redis, name)
+    expect([await clear(), await clear()]).toEqual([true, false])
+  })
+})
+
+describe("the caller's signal ends the waiting, and then aborts that of the task", () => {
+  type Task = (context: { signal: AbortSignal }) => Promise<void>
+  type Run = (task: Task, options: { wait: Duration; signal: AbortSignal }) => Promise<unknown>
+  const runs: [string, (redis: Perilune, name: string) => Run][] = [
+    ['lock', (redis, name) => (task, options) => redis.lock(name).run(task, options)],
+    ['lock.shared', (redis, name) => (task, options) => redis.lock(name).shared.run(task, options)],
+    ['locks', (redis, name) => (task, options) => redis.locks([name]).run(task, options)],
+    ['semaphore', (redis, name) => (task, options) => redis.semaphore(name, { limit: 1 }).run(task, options)],
+    ['once', (redis, name) => (task, options) => redis.once(name).run('k', task, options)],
+    [
+      'lock, held already',
+      (redis, name) => async (task, options) => {
+        await using held = await redis.lock(name).acquire()
+        await redis.lock(name).run(task, { ...options, held })
+      },
+    ],
+  ]
+
+  test.each(runs)('%s', async (_, runOf) => {
+    const { redis, name } = setup()
+    const run = runOf(redis, name)
+    const caller = new AbortController()
+    const reason = new Error('shutting down')
+    let told: unknown = null
+    const task: Task = async ({ signal }) => {
+      caller.abort(reason)
+      told = signal.aborted && signal.reason
+    }
+
+    await run(task, { wait: '20s', signal: caller.signal })
+
+    expect(told).toBe(reason)
+    await expect(run(task, { wait: '20s', signal: caller.signal })).rejects.toBe(reason)
+  })
+})

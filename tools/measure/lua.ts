@@ -1,0 +1,44 @@
+// The same of Lua files.
+import { parse } from 'luaparse'
+import type { Measured } from './lines.ts'
+
+interface Comment {
+  readonly range: readonly [from: number, to: number]
+}
+
+/** Every function with a name in a file. */
+export function measureLuaFunctions(file: string, text: string): Measured[] {
+  const found: Measured[] = []
+  parse(text, {
+    luaVersion: '5.1',
+    locations: true,
+    onCreateNode(node) {
+      if (node.type !== 'FunctionDeclaration' || node.identifier === null || !node.loc) return
+      const { start, end } = node.loc
+      found.push({ file, line: start.line, lines: end.line - start.line + 1 })
+    },
+  })
+  return found
+}
+
+/** The text with its comments blanked out. */
+export function withoutComments(text: string): string {
+  const { comments } = parse(text, { luaVersion: '5.1', comments: true, ranges: true })
+  let code = text
+  for (const { range } of (comments ?? []) as unknown as Comment[]) {
+    const [from, to] = range
+    code = code.slice(0, from) + code.slice(from, to).replace(/[^\n]/g, ' ') + code.slice(to)
+  }
+  return code
+}
+
+/** The lines of an operation behind its head, its declarations and its includes, from the first to the last. */
+export function linesOfOperation(text: string): number {
+  const body = text.replace(/^--\[\[[^]*?\]\]\n/, '').split('\n')
+  const first = body.findIndex((line) => line.trim() !== '' && !isDeclaration(line))
+  return body.slice(first).join('\n').trimEnd().split('\n').length
+}
+
+export function isDeclaration(line: string): boolean {
+  return /^local .*\b(?:KEYS|ARGV)\b/.test(line) || line.startsWith('-- @')
+}
