@@ -2,8 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Ended {
@@ -16,13 +15,17 @@ export interface Ended {
 
 const running = new Set<number>()
 
-/** Runs a program of Node without input. */
-export async function runNode(args: readonly string[], cwd: string, limitMs: number): Promise<Ended> {
-  const folder = mkdtempSync(join(tmpdir(), 'perilune-mutate-run-'))
+/** Runs a program of Node without input, in the root of a copy. */
+export async function runNode(args: readonly string[], root: string, limitMs: number): Promise<Ended> {
+  const folder = folderIn(root)
   const output = openSync(join(folder, 'output'), 'w')
   try {
     // A group of its own, so that the limit stops its children too.
-    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', output, output], detached: true })
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      stdio: ['ignore', output, output],
+      detached: true,
+    })
     const pid = child.pid ?? 0
     running.add(pid)
     let overTime = false
@@ -38,6 +41,12 @@ export async function runNode(args: readonly string[], cwd: string, limitMs: num
     closeSync(output)
     rmSync(folder, { recursive: true })
   }
+}
+
+/** A new folder for what a run says, in a place that no test looks at and that goes with the copy. */
+export function folderIn(root: string): string {
+  mkdirSync(join(root, '.perilune'), { recursive: true })
+  return mkdtempSync(join(root, '.perilune', 'mutate-'))
 }
 
 /** Stops what still runs. */

@@ -1,11 +1,10 @@
 // What the tests say to a mutant.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Copy } from './copy.ts'
 import type { Mutant } from './mutant.ts'
-import { runNode } from './program.ts'
+import { folderIn, runNode } from './program.ts'
 import { LEFT_OUT, suitesFor } from './suites.ts'
 
 export interface Outcome {
@@ -79,7 +78,7 @@ async function typesAgainst(copy: Copy, { file }: Mutant): Promise<string | null
 }
 
 async function judge(copy: Copy, filters: readonly string[]): Promise<Verdict> {
-  const folder = mkdtempSync(join(tmpdir(), 'perilune-mutate-report-'))
+  const folder = folderIn(copy.root)
   const file = join(folder, 'report.json')
   const reporting = ['--bail=1', '--reporter=json', `--outputFile=${file}`]
   const excluded = LEFT_OUT.flatMap((pattern) => ['--exclude', pattern])
