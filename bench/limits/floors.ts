@@ -10,28 +10,38 @@ if taken == 1 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
 return taken
 `
 
-// By the server's clock, safe to repeat, of known layout, with an end; but inexact, and for one take a call.
+// By the server's clock, exact, safe to repeat, of known layout, with an end, and telling what an answer needs;
+// but of one limit and for one take a call. A unit costs whole microseconds and a rest in `1 / limit` of one.
 const PROMISE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
+local call, limit, window = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local unit_rest = window % limit
+local unit = (window - unit_rest) / limit
 local stored = redis.call('HMGET', KEYS[1], 'layout', 'gcra', ARGV[2])
 if stored[1] and stored[1] ~= '1' then return redis.error_reply('LAYOUT') end
-local call, unit, span = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 if stored[3] then
   local number, token = struct.unpack('>dd', stored[3])
   if number >= call then return { 'taken', token } end
 end
-local kept, arrival = 0, now
-if stored[2] then kept, arrival = struct.unpack('>dd', stored[2]) end
-if arrival < now then arrival = now end
-arrival = arrival + unit
-if arrival - now > span then return { 'denied', arrival - now - span } end
-local prolong = arrival > kept - 10000000
-if prolong then kept = arrival + 20000000 end
-local counts, record = struct.pack('>dd', kept, arrival), struct.pack('>dd', call, now)
+local kept, last, ahead, rest = 0, 0, 0, 0
+if stored[2] then
+  kept, last, ahead, rest = struct.unpack('>dddd', stored[2])
+  ahead = ahead - now
+  if ahead < 0 then ahead, rest = 0, 0 end
+end
+local next_rest = rest + unit_rest
+local next_ahead = ahead + unit + (next_rest >= limit and 1 or 0)
+if next_rest >= limit then next_rest = next_rest - limit end
+local room = (window - next_ahead) * limit - next_rest
+if room < 0 then return { 'denied', now, next_ahead - window } end
+local token = last < now and now or last + 1
+local prolong = now + next_ahead > kept - 10000000
+if prolong then kept = now + next_ahead + 20000000 end
+local counts, record = struct.pack('>dddd', kept, token, now + next_ahead, next_rest), struct.pack('>dd', call, token)
 redis.call('HSET', KEYS[1], 'layout', '1', 'gcra', counts, ARGV[2], record)
 if prolong then redis.call('PEXPIRE', KEYS[1], string.format('%.0f', (kept - now) / 1000)) end
-return { 'taken', now, now, (span - arrival + now) / unit, arrival - now }
+return { 'taken', now, token, (room - room % window) / window, next_rest > 0 and next_ahead + 1 or next_ahead }
 `
 
 export const emptyScript: Contender = toContender(
@@ -48,7 +58,7 @@ export const countingScript: Contender = toContender(
 
 export const promisingScript: Contender = toContender(
   'the least that keeps the promises',
-  'the floor: clock, counts, record of the call, end of the key; no sums beyond those',
+  'the floor: clock, exact counts, token, record of the call, end of the key; one limit, one take a call',
   PROMISE,
 )
 
@@ -59,7 +69,7 @@ function toContender(name: string, settings: string, script: string): Contender 
     async connect(connection: Redis): Promise<Source> {
       const hash = String(await connection.script('LOAD', script))
       const tag = hash.slice(0, 8)
-      const unitUs = (WINDOW_S * 1_000_000) / LIMIT
+      const windowUs = WINDOW_S * 1_000_000
       let call = 0
       const take = (subject: string): Promise<unknown> =>
         connection.evalsha(
@@ -69,8 +79,8 @@ function toContender(name: string, settings: string, script: string): Contender 
           WINDOW_S,
           'floor.0',
           ++call,
-          unitUs,
-          unitUs * LIMIT,
+          LIMIT,
+          windowUs,
         )
       return { take, close: async () => {} }
     },
