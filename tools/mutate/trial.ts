@@ -15,10 +15,9 @@ export interface Outcome {
   readonly unsteady: readonly string[]
 }
 
-interface Verdict {
-  /** The first test that failed; null when all passed. */
-  readonly red: string | null
-  /** The file it is in. */
+/** A test that failed, or what else went wrong, and the file it is in. */
+interface Red {
+  readonly what: string
   readonly file: string | null
 }
 
@@ -32,7 +31,6 @@ interface Report {
   }[]
 }
 
-const GREEN: Verdict = { red: null, file: null }
 const TYPES_LIMIT_MS = 120_000
 const NEAR_LIMIT_MS = 300_000
 const WHOLE_LIMIT_MS = 1_200_000
@@ -51,20 +49,32 @@ export async function tryMutant(copy: Copy, mutant: Mutant): Promise<Outcome> {
 }
 
 /** The first test that fails without any mutant, or null. */
-export async function failsAnyway(copy: Copy): Promise<string | null> {
-  const verdict = await judge(copy, [])
-  if (verdict.file === null) return verdict.red
-  return (await judge(copy, [verdict.file])).red
+export function failsAnyway(copy: Copy): Promise<string | null> {
+  return failsTwice(copy, [], [])
 }
 
 async function testsAgainst(copy: Copy, mutant: Mutant, unsteady: string[]): Promise<string | null> {
   for (const filters of suitesFor(mutant.stratum)) {
-    const { red, file } = await judge(copy, filters)
-    if (red === null) continue
-    // Whatever fails by chance, on a busy machine, passes the second time.
-    if (file === null || (await judge(copy, [file])).red !== null) return red
-    unsteady.push(red)
+    const red = await failsTwice(copy, filters, unsteady)
+    if (red !== null) return red
   }
+  return null
+}
+
+// What fails by chance, on a busy machine, passes the second time; and so do tests of one file whose servers
+// stopped because another file had failed.
+async function failsTwice(
+  copy: Copy,
+  filters: readonly string[],
+  unsteady: string[],
+): Promise<string | null> {
+  const reds = await redsOf(copy, filters)
+  for (const { what, file } of reds) {
+    if (file === null) return what
+    const [again] = await redsOf(copy, [file])
+    if (again !== undefined) return again.what
+  }
+  unsteady.push(...reds.map(({ what }) => what))
   return null
 }
 
@@ -77,7 +87,8 @@ async function typesAgainst(copy: Copy, { file }: Mutant): Promise<string | null
   return code === 0 ? null : `types: ${output.trim().split('\n')[0] ?? ''}`
 }
 
-async function judge(copy: Copy, filters: readonly string[]): Promise<Verdict> {
+/** The first red test of each file; the run ends soon after the first. */
+async function redsOf(copy: Copy, filters: readonly string[]): Promise<Red[]> {
   const folder = folderIn(copy.root)
   const file = join(folder, 'report.json')
   const reporting = ['--bail=1', '--reporter=json', `--outputFile=${file}`]
@@ -86,21 +97,22 @@ async function judge(copy: Copy, filters: readonly string[]): Promise<Verdict> {
   const limitMs = filters.length === 0 ? WHOLE_LIMIT_MS : NEAR_LIMIT_MS
   try {
     const { code, output, overTime } = await runNode(runner, copy.root, limitMs)
-    if (overTime) return { red: `the limit of ${limitMs / 1000} s`, file: null }
-    return code === 0 ? GREEN : firstRed(copy.root, readReport(file), output)
+    if (overTime) return [{ what: `the limit of ${limitMs / 1000} s`, file: null }]
+    return code === 0 ? [] : redsIn(copy.root, readReport(file), output)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-function firstRed(root: string, report: Report | null, output: string): Verdict {
-  for (const { name, status, assertionResults } of report?.testResults ?? []) {
+function redsIn(root: string, report: Report | null, output: string): Red[] {
+  const reds = (report?.testResults ?? []).flatMap(({ name, status, assertionResults }): Red[] => {
     const file = relative(root, name)
     const failed = assertionResults.find((test) => test.status === 'failed')
-    if (failed) return { red: `${file}: ${failed.fullName}`, file }
-    if (status === 'failed') return { red: `${file}, before its tests`, file }
-  }
-  return { red: `the runner: ${output.trim().split('\n').at(-1) ?? ''}`, file: null }
+    if (failed) return [{ what: `${file}: ${failed.fullName}`, file }]
+    return status === 'failed' ? [{ what: `${file}, before its tests`, file }] : []
+  })
+  const last = output.trim().split('\n').at(-1) ?? ''
+  return reds.length > 0 ? reds : [{ what: `the runner: ${last}`, file: null }]
 }
 
 function readReport(file: string): Report | null {
