@@ -72,16 +72,7 @@ function toContender(name: string, settings: string, script: string): Contender 
       const windowUs = WINDOW_S * 1_000_000
       let call = 0
       const take = (subject: string): Promise<unknown> =>
-        connection.evalsha(
-          hash,
-          1,
-          `${tag}:{${subject}}`,
-          WINDOW_S,
-          'floor.0',
-          ++call,
-          LIMIT,
-          windowUs,
-        )
+        connection.evalsha(hash, 1, `${tag}:{${subject}}`, WINDOW_S, 'floor.0', ++call, LIMIT, windowUs)
       return { take, close: async () => {} }
     },
   }
