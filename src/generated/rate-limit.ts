@@ -2184,7 +2184,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '40c2d2e39a3fd9fbc8163e7d1fdfeaa2c3ca31df',
+    sha1: '6e22357d7f1d31df671aca206b8b3c979358d254',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2280,15 +2280,10 @@ local function keep_for(state, life_ms)
   end
 end
 
-local field = 'gcra:' .. name
-local now_us = clock_us()
-local window_us = window_ms * 1000
-local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
-
--- How many of the takes are granted, how long until one more is, and how far ahead of now the theoretical
--- arrival time then lies. Tried with all; where those are too many, downwards from one more than there is
--- room for.
-local function grant(ahead, rest, count, cost)
+-- How many takes are granted where not all are, how long until one more is, and how far ahead of now the
+-- theoretical arrival time then lies. Tried downwards from one more than there is room for.
+local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
+  local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
   local granted, wait_us = count, 0
   while true do
     if granted * cost > burst then
@@ -2309,85 +2304,91 @@ local function grant(ahead, rest, count, cost)
   end
 end
 
--- Writes what counts and the record of the call. Where a record comes, old ones go, so that they never add up.
-local function store(subject, is_first_record, kept_until_ms, token, granted, ahead, rest, reset_us)
-  local needed_ms = (now_us + reset_us) / 1000 + KEPT_EXTRA_MS / 2
-  local is_short = needed_ms > kept_until_ms
-  if is_short then
-    kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
-  end
-  local counts = struct.pack('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
-  if caller == '' then
-    redis.call('HSET', subject, 'layout', '1', field, counts)
-  else
-    local own = granted == 1 and struct.pack('>dd', call, token) or struct.pack('>ddd', call, token, granted)
-    redis.call('HSET', subject, 'layout', '1', field, counts, caller, own)
-    if is_first_record then
-      forget_old_calls(subject, now_us)
-    end
-  end
-  if is_short then
-    keep_for(subject, math.ceil(reset_us / 1000) + KEPT_EXTRA_MS)
-  end
-end
-
--- Gives what is told of a subject, or nil and why it is refused.
-local function take(subject, count, cost)
-  local stored = redis.pcall('HMGET', subject, 'layout', field, caller)
-  local layout, counts, record = stored[1], stored[2], stored[3]
-  if layout and layout ~= '1' then
-    return nil, 'LAYOUT ' .. layout
-  elseif cost > burst then
-    return nil, 'INVALID cost: no wait is long enough for so much'
-  elseif stored.err then
-    return nil, stored.err
-  end
-  local remembered, token
-  if record then
-    remembered, token = struct.unpack('>dd', record)
-    if remembered > call then
-      return nil, 'INVALID call: a later one has taken its slot'
-    end
-    remembered = remembered == call and (#record > 16 and struct.unpack('>d', record, 17) or 1)
-  end
-  local kept_until_ms, last, ahead, rest = 0, 0, 0, 0
-  if counts then
-    local arrival, arrival_rest
-    kept_until_ms, last, arrival, arrival_rest = struct.unpack('>dddd', counts)
-    -- Counts from before the clock stepped back are forgotten.
-    if last <= now_us + 1000000 then
-      ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
-    end
-  end
-
-  local granted, wait_us, next_ahead, next_rest = grant(ahead, rest, remembered and 1 or count, cost)
-  if remembered then
-    granted, wait_us = remembered, count > remembered and wait_us or 0
-  elseif granted > 0 then
-    ahead, rest = next_ahead, next_rest
-    token = last < now_us and now_us or last + 1
-  end
-  local reset_us = rest > 0 and ahead + 1 or ahead
-  local room = (span - ahead) * limit + span_rest - rest
-  local free = (room - room % window_us) / window_us
-  if remembered or granted == 0 then
-    return granted, remembered and token or 0, free, reset_us, wait_us
-  end
-  store(subject, layout and not record, kept_until_ms, token, granted, ahead, rest, reset_us)
-  return granted, token, free, reset_us, wait_us
-end
-
+local encode, decode = struct.pack, struct.unpack
+local field = 'gcra:' .. name
+local now_us = clock_us()
+local window_us = window_ms * 1000
+local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 -- Room for one subject, so that the list need not grow for it.
 local told, refused = { 0, 0, 0, 0, 0 }, false
+
+-- In one piece: a function that saw these names would cost a take more than all that it does.
 for at = takes_at, #takes, 2 do
   local place = (at - takes_at) / 2
-  local granted, token, free, reset_us, wait_us =
-    take(state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1]))
-  if not granted then
+  local subject, count, cost = state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1])
+  local stored = redis.pcall('HMGET', subject, 'layout', field, caller)
+  local layout, counts, record = stored[1], stored[2], stored[3]
+  local number, token = -1, 0
+  if record then
+    number, token = decode('>dd', record)
+  end
+  local why = layout and layout ~= '1' and 'LAYOUT ' .. layout
+    or cost > burst and 'INVALID cost: no wait is long enough for so much'
+    or stored.err
+    or number > call and 'INVALID call: a later one has taken its slot'
+  local granted, free, reset_us, wait_us = 0, 0, 0, 0
+  if why then
     refused = refused or {}
     refused[#refused + 1] = place
-    refused[#refused + 1] = token
-    granted, token, free, reset_us, wait_us = 0, 0, 0, 0, 0
+    refused[#refused + 1] = why
+    token = 0
+  else
+    local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
+    local kept_until_ms, last, ahead, rest = 0, 0, 0, 0
+    if counts then
+      local arrival, arrival_rest
+      kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
+      -- Counts from before the clock stepped back are forgotten.
+      if last <= now_us + 1000000 then
+        ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+      end
+    end
+
+    granted = remembered or count
+    local units = granted * cost
+    local next_rest = rest + units * unit_rest
+    local next_ahead = ahead + units * unit + (next_rest - next_rest % limit) / limit
+    next_rest = next_rest % limit
+    if remembered then
+      if count > remembered then
+        wait_us = select(2, grant_fewer(ahead, rest, 1, cost, limit, window_us, burst))
+      end
+    else
+      if next_ahead >= span or units > burst then
+        granted, wait_us, next_ahead, next_rest =
+          grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
+      end
+      token = 0
+      if granted > 0 then
+        ahead, rest = next_ahead, next_rest
+        token = last < now_us and now_us or last + 1
+      end
+    end
+    reset_us = rest > 0 and ahead + 1 or ahead
+    local room = (span - ahead) * limit + span_rest - rest
+    free = (room - room % window_us) / window_us
+
+    if not remembered and granted > 0 then
+      local needed_ms = (now_us + reset_us) / 1000 + KEPT_EXTRA_MS / 2
+      local is_short = needed_ms > kept_until_ms
+      if is_short then
+        kept_until_ms = needed_ms - needed_ms % 1 + KEPT_EXTRA_MS / 2
+      end
+      counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
+      if caller == '' then
+        redis.call('HSET', subject, 'layout', '1', field, counts)
+      else
+        local own = granted == 1 and encode('>dd', call, token) or encode('>ddd', call, token, granted)
+        redis.call('HSET', subject, 'layout', '1', field, counts, caller, own)
+        -- Where a record comes, old ones go, so that they never add up.
+        if layout and not record then
+          forget_old_calls(subject, now_us)
+        end
+      end
+      if is_short then
+        keep_for(subject, math.ceil(reset_us / 1000) + KEPT_EXTRA_MS)
+      end
+    end
   end
   local to = place * 5
   told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
