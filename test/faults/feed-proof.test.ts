@@ -9,7 +9,7 @@ import { claimSabotages } from '../soak/claim-sabotages.ts'
 import { cutReplies } from '../soak/connection-trouble.ts'
 import type { Rule } from '../soak/fault.ts'
 import type { SoakVerdict } from '../soak/feed-soak.ts'
-import { appendOf, middleOf, middleSeen } from '../soak/find-lines.ts'
+import { appendOf, claimedAgain, middleOf, middleSeen, replace } from '../soak/find-lines.ts'
 import type { Line, Role } from '../soak/history.ts'
 import { orderSabotages } from '../soak/order-sabotages.ts'
 import { soakBehindProxies, soakOnCluster, soakWithKills } from '../soak/scenes.ts'
@@ -85,6 +85,15 @@ describe('the checker', () => {
 
   test.each(titled([...orderSabotages, ...claimSabotages]))('finds that %s', async (_, { found, spoil }) => {
     expect(rulesBroken(spoil(await goodHistory()))).toEqual([found])
+  })
+
+  test('finds no overlap where an answer came when its lease was over', async () => {
+    const lines = await goodHistory()
+    const { first, second } = claimedAgain(lines)
+    const { at } = second.answer
+    const late: Line = { ...first.answer, at: at + 10, until: at + 5 }
+
+    expect(rulesBroken(replace(lines, new Map([[first.answer, late]])))).toEqual([])
   })
 
   test('forgives the loss of what was acknowledged in a window, and of nothing else', async () => {

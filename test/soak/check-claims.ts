@@ -51,18 +51,22 @@ function overlapsIn(holds: readonly Hold[]): string[] {
   })
 }
 
-/** From each answer that granted it until its lease was over or the holder began to give it up. */
+/**
+ * From each answer that granted it until its lease was over or the holder began to give it up. An answer that
+ * came later than that made nobody believe anything.
+ */
 function holdsOf(claim: Operation, own: readonly Operation[]): Hold[] {
   const grants = [claim, ...own.filter(({ op, outcome }) => op === 'extend' && outcome === 'ok')]
   return (claim.answer.messages ?? []).flatMap((message) => {
     const endings = own.filter(({ op, messages }) => gaveUp(op) && messages.includes(message))
     const givenUpAt = Math.min(...endings.map(({ calledAt }) => calledAt))
-    return grants.map(({ answeredAt, answer }) => ({
+    const holds = grants.map(({ answeredAt, answer }) => ({
       message,
       claim,
       from: answeredAt,
       to: Math.min(answer.until ?? 0, givenUpAt),
     }))
+    return holds.filter(({ from, to }) => from < to)
   })
 }
 
