@@ -1,0 +1,156 @@
+--[[
+Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from
+0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one
+priority the oldest first, and those of groups in turn. Whoever claims none, and waits, is woken when there is work; of
+those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims
+nothing more, and is answered the same as far as the jobs are still claimed.
+
+@returns claimed  now_ms:integer ends_at_ms:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
+@returns idle     now_ms:integer recheck_ms:integer paused:flag refused:[at:integer why:text]
+@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries
+         of the list whose jobs are elsewhere
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
+local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[8] -- hash: the groups
+local turns = KEYS[9] -- list: groups that may be served, in turn
+local held = KEYS[10] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[11] -- hash: ids and unique keys of users
+local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[14] -- hash: kinds of failures
+local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most
+local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
+local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>'; empty: nobody
+local channel = ARGV[7] -- text: beginning of the channels of processes
+local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:bytes): jobs that are done
+
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/tell
+-- @include shared/next-token
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/save-call
+-- @include shared/queue/settings
+-- @include shared/queue/marks
+-- @include shared/queue/rate
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/names
+-- @include shared/queue/failure
+-- @include shared/queue/note-failure
+-- @include shared/queue/groups
+-- @include shared/queue/ready
+-- @include shared/queue/fields
+-- @include shared/queue/due
+-- @include shared/queue/dead
+-- @include shared/queue/end
+-- @include shared/queue/reclaim
+-- @include shared/queue/finish
+-- @include shared/queue/take
+-- @include shared/queue/lease
+-- @include shared/queue/told
+-- @include shared/queue/claimed-before
+-- @include shared/queue/idle
+-- @include shared/queue/next-due
+-- @include shared/queue/judge
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local settings = parse_settings(queue.settings)
+if remembered then
+  local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
+  local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
+  local told, options = tell_again(found, tonumber(count))
+  return { 'claimed', now_ms, tonumber(ends_ms), parse_refused(text), told, options }
+end
+
+local ended, refused = judge_acks(jobs, acks, acks_at)
+if #ended > 0 then
+  finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
+end
+if limit == 0 then
+  save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
+  return { 'claimed', now_ms, 0, refused, {}, {} }
+end
+
+leave_idle(idle, queue, worker)
+if queue.watch_ms <= now_ms then
+  queue.watch_ms = 0
+end
+reclaim_lost(
+  jobs,
+  ready,
+  prioritized,
+  leases,
+  grouped,
+  groups,
+  turns,
+  held,
+  ids,
+  dead,
+  failed,
+  kinds,
+  queue,
+  now_us,
+  100
+)
+show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queue, now_us, 100)
+if is_marked(queue, GROUPS) then
+  release_held(groups, turns, held, now_us, 100)
+end
+local how = { channel = channel, sharded = sharded, counted = counted }
+local room, wait_ms = room_of(leases, queue, settings, limit, now_us)
+local taken = {}
+if room > 0 then
+  taken = take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, room, now_us)
+end
+if #taken > 0 then
+  queue.token = next_token(queue.token, now_us) - 1
+  local token, ends_ms = queue.token, now_ms + lease_ms
+  local told, options = lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
+  if settings.rate_limit > 0 then
+    queue.arrival_us =
+      arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, #taken / 3)
+  end
+  if queue.idle > 0 then
+    if room > #taken / 3 or not has_more(ready, prioritized, turns, queue) then
+      see_to(idle, queue, ends_ms, now_ms, how)
+    else
+      call_idle(idle, queue, 1, how)
+    end
+  end
+  save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, #taken / 3, ends_ms, refused))
+  return { 'claimed', now_ms, ends_ms, refused, told, options }
+end
+local recheck_ms = 0
+if worker ~= '' then
+  stand_idle(idle, queue, worker)
+  recheck_ms = watch_time(queue, next_due_ms(scheduled, leases, held, queue), wait_ms, now_ms)
+end
+save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
+return { 'idle', now_ms, recheck_ms, settings.paused and 1 or 0, refused }

@@ -1,0 +1,71 @@
+--[[
+Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself:
+those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does
+nothing more.
+
+@returns buried  refused:[at:integer why:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local leases = KEYS[3] -- sorted set: claimed jobs -> when the lease ends, in ms
+local groups = KEYS[4] -- hash: the groups
+local turns = KEYS[5] -- list: groups that may be served, in turn
+local held = KEYS[6] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[7] -- hash: ids and unique keys of users
+local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[10] -- hash: kinds of failures
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local failures, failures_at = ARGV, 4 -- repeated (number:text token:integer kind:text message:text): jobs, and why they failed
+
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/save-call
+-- @include shared/queue/rate
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/names
+-- @include shared/queue/failure
+-- @include shared/queue/groups
+-- @include shared/queue/dead
+-- @include shared/queue/end
+-- @include shared/queue/judge-one
+-- @include shared/queue/told
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'buried', parse_refused(remembered) }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local refused = {}
+for at = failures_at, #failures, 4 do
+  local seq = failures[at]
+  local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
+  if why then
+    refused[#refused + 1] = (at - failures_at) / 4
+    refused[#refused + 1] = why
+  else
+    local job = read_job(record)
+    redis.call('ZREM', leases, seq)
+    end_claim(groups, turns, held, queue, job, run, now_us)
+    bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
+  end
+end
+save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
+return { 'buried', refused }

@@ -1,0 +1,81 @@
+--[[
+Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to
+stop: its worker is told when it extends or acks, and the job is removed then, or when its lease ends: `stopping`.
+`absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed.
+
+@returns cancelled  outcomes:[outcome:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local prioritized = KEYS[3] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[4] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[6] -- hash: the groups
+local ids = KEYS[7] -- hash: ids and unique keys of users
+local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[10] -- hash: kinds of failures
+local done = KEYS[11] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local wanted, wanted_at = ARGV, 1 -- repeated (id:text): the jobs
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/marks
+-- @include shared/queue/rate
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/names
+-- @include shared/queue/failure
+-- @include shared/queue/groups
+-- @include shared/queue/ready
+-- @include shared/queue/dead
+-- @include shared/queue/end
+-- @include shared/queue/find
+-- @include shared/queue/displace
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_us = clock_us()
+local outcomes = {}
+for at = wanted_at, #wanted, 1 do
+  local seq, record, run = find_job(jobs, ids, wanted[at])
+  if not seq then
+    outcomes[#outcomes + 1] = 'absent'
+  elseif run and (run.state == 'c' or run.state == 'x') then
+    redis.call(
+      'HSET',
+      jobs,
+      'r' .. seq,
+      pack_run('x', run.token, run.attempts, run.at_ms, run.size, run.is_plain, run.name)
+    )
+    outcomes[#outcomes + 1] = 'stopping'
+  else
+    local job = read_job(record)
+    displace(
+      jobs,
+      prioritized,
+      scheduled,
+      grouped,
+      groups,
+      dead,
+      failed,
+      kinds,
+      done,
+      queue,
+      seq,
+      job,
+      run,
+      #record,
+      now_us
+    )
+    erase_job(jobs, ids, seq, job)
+    queue.cancelled = queue.cancelled + 1
+    outcomes[#outcomes + 1] = 'cancelled'
+  end
+end
+save_queue(meta, queue)
+return { 'cancelled', outcomes }

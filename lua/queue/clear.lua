@@ -1,0 +1,54 @@
+--[[
+Removes everything of the queue. Workers that have jobs lose them. Safe to repeat.
+
+@returns cleared  existed:flag
+@cost    O(keys); Redis frees the memory in the background
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
+local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[8] -- hash: the groups
+local turns = KEYS[9] -- list: groups that may be served, in turn
+local held = KEYS[10] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[11] -- hash: ids and unique keys of users
+local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[14] -- hash: kinds of failures
+local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+
+-- @include shared/tell
+-- @include shared/queue/idle
+
+local waiting = { idle = redis.call('ZCARD', idle) }
+call_idle(idle, waiting, 8, { channel = channel, sharded = sharded, counted = counted })
+local keys = {
+  meta,
+  jobs,
+  ready,
+  prioritized,
+  scheduled,
+  leases,
+  grouped,
+  groups,
+  turns,
+  held,
+  ids,
+  dead,
+  failed,
+  kinds,
+  done,
+  idle,
+}
+local existed = 0
+for _, key in ipairs(keys) do
+  existed = math.max(existed, redis.call('UNLINK', key))
+end
+return { 'cleared', existed }

@@ -1,0 +1,68 @@
+--[[
+Sets what holds for a group of jobs; -1 leaves a number as it is. Safe to repeat.
+
+@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer
+@cost    O(log n + groups in the ring)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local groups = KEYS[2] -- hash: the groups
+local turns = KEYS[3] -- list: groups that may be served, in turn
+local held = KEYS[4] -- sorted set: groups that their rate holds back -> until when, in ms
+local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local name = ARGV[5] -- text: the group
+local paused = tonumber(ARGV[6]) -- integer: 1: gives out no job; 0: does
+local concurrency = tonumber(ARGV[7]) -- integer: jobs claimed at once; 0: any number
+local rate_limit = tonumber(ARGV[8]) -- integer: jobs claimed in a window; 0: any number
+local rate_window_ms = tonumber(ARGV[9]) -- integer: the window
+
+-- @include shared/clock
+-- @include shared/tell
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/rate
+-- @include shared/queue/groups
+-- @include shared/queue/idle
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local now_us = clock_us()
+local group = open_group(groups, queue, name)
+local function pick(new, old)
+  return new < 0 and old or new
+end
+if paused >= 0 then
+  group.paused = paused == 1
+end
+group.concurrency = pick(concurrency, group.concurrency)
+group.rate_limit = pick(rate_limit, group.rate_limit)
+group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
+begin_queue(meta, queue, now_us)
+if group.in_ring then
+  redis.call('LREM', turns, '0', name)
+  group.in_ring = false
+end
+redis.call('ZREM', held, name)
+enter_ring(turns, held, name, group, now_us)
+save_group(groups, name, group, now_us)
+if group.in_ring and queue.idle > 0 then
+  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+end
+save_queue(meta, queue)
+return {
+  'configured',
+  group.paused and 1 or 0,
+  group.concurrency,
+  group.rate_limit,
+  group.rate_window_ms,
+  group.ready,
+  group.claimed,
+}

@@ -1,0 +1,61 @@
+--[[
+Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are
+claimed go on. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
+
+@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer
+@cost    O(log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local idle = KEYS[2] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local paused = tonumber(ARGV[5]) -- integer: 1: gives out no job; 0: does
+local concurrency = tonumber(ARGV[6]) -- integer: jobs claimed at once; 0: any number
+local rate_limit = tonumber(ARGV[7]) -- integer: jobs claimed in a window; 0: any number
+local rate_window_ms = tonumber(ARGV[8]) -- integer: the window
+local keep_count = tonumber(ARGV[9]) -- integer: done jobs to keep; 0: see keep_ms
+local keep_ms = tonumber(ARGV[10]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
+
+-- @include shared/clock
+-- @include shared/tell
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/settings
+-- @include shared/queue/idle
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local settings = parse_settings(queue.settings)
+local function pick(new, old)
+  return new < 0 and old or new
+end
+if paused >= 0 then
+  settings.paused = paused == 1
+end
+settings.concurrency = pick(concurrency, settings.concurrency)
+settings.rate_limit = pick(rate_limit, settings.rate_limit)
+settings.rate_window_ms = pick(rate_window_ms, settings.rate_window_ms)
+settings.keep_count = pick(keep_count, settings.keep_count)
+settings.keep_ms = pick(keep_ms, settings.keep_ms)
+begin_queue(meta, queue, clock_us())
+redis.call('HSET', meta, 'settings', format_settings(settings))
+if not settings.paused and queue.idle > 0 then
+  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+end
+save_queue(meta, queue)
+return {
+  'configured',
+  settings.paused and 1 or 0,
+  settings.concurrency,
+  settings.rate_limit,
+  settings.rate_window_ms,
+  settings.keep_count,
+  settings.keep_ms,
+}

@@ -1,0 +1,72 @@
+--[[
+Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`,
+`first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call
+enqueues nothing and is answered the same.
+
+@returns enqueued  first:integer
+@cost    O(jobs)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local idle = KEYS[4] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local name = ARGV[7] -- text: name of the jobs, 255 bytes at most
+local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
+
+-- @include shared/exact
+-- @include shared/exact-range
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/tell
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/save-call
+-- @include shared/queue/idle
+-- @include shared/queue/number
+-- @include shared/queue/job
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'enqueued', tonumber(remembered) }
+end
+local now_us = clock_us()
+local count = #payloads - payloads_at + 1
+local first = number_jobs(queue, count, now_us)
+local form, base = exact_range(first, queue.last)
+local head = plain_head(name)
+local fields, numbers, bytes = {}, {}, 0
+begin_queue(meta, queue, now_us)
+for at = payloads_at, #payloads, 1 do
+  local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]
+  numbers[#numbers + 1] = seq
+  fields[#fields + 1] = seq
+  fields[#fields + 1] = record
+  bytes = bytes + #record
+  if #numbers == 1000 or at == #payloads then
+    redis.call('HSET', jobs, unpack(fields))
+    redis.call('RPUSH', ready, unpack(numbers))
+    fields, numbers = {}, {}
+  end
+end
+queue.ready = queue.ready + bytes
+if queue.idle > 0 then
+  call_idle(idle, queue, math.min(count, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+save_queue_and_call(meta, queue, caller, call, math.floor(now_us / 1000), exact(first))
+return { 'enqueued', first }

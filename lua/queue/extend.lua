@@ -1,0 +1,44 @@
+--[[
+Makes the leases of claimed jobs end `lease_ms` from now. A lease that is over, of a job that nobody has taken back yet,
+is extended too. Those named in `refused` (places counted from 0) have been lost, and why: `cancelled` where somebody
+wants the job to stop.
+
+@returns extended  now_ms:integer ends_at_ms:integer refused:[at:integer why:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local leases = KEYS[3] -- sorted set: claimed jobs -> when the lease ends, in ms
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local lease_ms = tonumber(ARGV[2]) -- integer: how long they are claimed from now on
+local claims, claims_at = ARGV, 3 -- repeated (number:text token:integer): the jobs
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/run
+-- @include shared/queue/judge-one
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local ends_ms = string.format('%.0f', now_ms + lease_ms)
+local refused, ends = {}, {}
+for at = claims_at, #claims, 2 do
+  local _, _, why = judge_job(jobs, claims[at], tonumber(claims[at + 1]))
+  if why then
+    refused[#refused + 1] = (at - claims_at) / 2
+    refused[#refused + 1] = why
+  else
+    ends[#ends + 1] = ends_ms
+    ends[#ends + 1] = claims[at]
+  end
+end
+if #ends > 0 then
+  redis.call('ZADD', leases, unpack(ends))
+end
+return { 'extended', now_ms, now_ms + lease_ms, refused }

@@ -1,0 +1,28 @@
+--[[
+The kinds of failures that jobs are dead of, with how many jobs each, when the first and the newest of them died, and the
+number and the message of the newest. A thousand kinds at most.
+
+@returns failures  kinds:[kind:text count:integer first_ms:integer last_ms:integer number:integer message:text]
+@cost    O(kinds)
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local kinds = KEYS[2] -- hash: kinds of failures
+
+-- @include shared/queue/state
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local stored = redis.call('HSCAN', kinds, '0', 'COUNT', '1000')[2]
+local told = {}
+for at = 1, #stored, 2 do
+  local _, count, first_ms, last_ms, seq, message =
+    string.match(stored[at + 1], '^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
+  local parts = { stored[at], tonumber(count), tonumber(first_ms), tonumber(last_ms), tonumber(seq), message }
+  for _, part in ipairs(parts) do
+    told[#told + 1] = part
+  end
+end
+return { 'failures', told }

@@ -1,0 +1,75 @@
+--[[
+Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but
+for their priority, scheduled, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place
+after the last one looked at, or -1 at the end. Places shift as jobs come and go.
+
+@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer timeout_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@cost    O(limit x log n)
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
+local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
+local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
+local done = KEYS[9] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local state = ARGV[2] -- text: ready, prioritized, grouped, scheduled, claimed, dead or done
+local after = tonumber(ARGV[3]) -- integer: how many to pass over
+local limit = tonumber(ARGV[4]) -- integer: how many to look at
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/failure
+-- @include shared/queue/find
+-- @include shared/queue/fields
+-- @include shared/queue/tell-job
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
+local numbers
+if state == 'ready' then
+  numbers = redis.call('LRANGE', ready, from, to)
+elseif state == 'prioritized' then
+  numbers = redis.call('ZRANGE', prioritized, from, to)
+elseif state == 'grouped' then
+  numbers = redis.call('ZRANGE', grouped, from, to)
+  for at, member in ipairs(numbers) do
+    numbers[at] = string.sub(member, 11)
+  end
+elseif state == 'scheduled' then
+  numbers = redis.call('ZRANGE', scheduled, from, to)
+elseif state == 'claimed' then
+  numbers = redis.call('ZRANGE', leases, from, to)
+elseif state == 'dead' then
+  numbers = redis.call('ZRANGE', dead, from, to)
+elseif state == 'done' then
+  numbers = redis.call('ZRANGE', done, from, to)
+else
+  return redis.error_reply('INVALID state: ready, prioritized, grouped, scheduled, claimed, dead or done')
+end
+local told = {}
+if #numbers > 0 then
+  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+  for at, seq in ipairs(numbers) do
+    local record, packed = stored[at * 2 - 1], stored[at * 2]
+    local run = packed and unpack_run(packed)
+    -- A ghost is told where it stands now.
+    if record and (state ~= 'ready' or state_of(run) == 'ready') then
+      tell_job(told, jobs, seq, record, run)
+    end
+  end
+end
+local next_place = #numbers < limit and -1 or after + #numbers
+return { 'page', math.floor(clock_us() / 1000), next_place, told }

@@ -1,0 +1,57 @@
+--[[
+Gives jobs that are not claimed another priority; among those of one priority they keep their age. Outcomes: `changed`,
+`claimed`, `absent`. Safe to repeat.
+
+@returns changed  outcomes:[outcome:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[6] -- hash: the groups
+local turns = KEYS[7] -- list: groups that may be served, in turn
+local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[9] -- hash: ids and unique keys of users
+local priority = tonumber(ARGV[1]) -- integer: the new one
+local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/marks
+-- @include shared/queue/rate
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/groups
+-- @include shared/queue/ready
+-- @include shared/queue/find
+-- @include shared/queue/reprioritize
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_us = clock_us()
+local outcomes = {}
+for at = wanted_at, #wanted, 1 do
+  local seq, record, run = find_job(jobs, ids, wanted[at])
+  local outcome = not seq and 'absent' or state_of(run)
+  if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
+    local job = read_job(record)
+    if job.priority ~= priority then
+      if outcome == 'ready' then
+        leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+      end
+      change_priority(jobs, queue, seq, job, run, record, priority, outcome)
+      if outcome == 'ready' then
+        stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+      end
+    end
+    outcome = 'changed'
+  end
+  outcomes[#outcomes + 1] = outcome == 'stopping' and 'claimed' or outcome
+end
+save_queue(meta, queue)
+return { 'changed', outcomes }

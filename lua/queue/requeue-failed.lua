@@ -1,0 +1,68 @@
+--[[
+Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest
+first, so many a call. `left` is how many there still are: call again. Safe to repeat.
+
+@returns requeued  count:integer left:integer
+@cost    O(limit x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[6] -- hash: the groups
+local turns = KEYS[7] -- list: groups that may be served, in turn
+local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[9] -- hash: ids and unique keys of users
+local dead = KEYS[10] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[11] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[12] -- hash: kinds of failures
+local idle = KEYS[13] -- sorted set: workers that wait -> their number
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local kind = ARGV[4] -- text: of their failure
+local limit = tonumber(ARGV[5]) -- integer: how many at most
+local drops = ARGV[6] == '1' -- flag: whether to remove them
+
+-- @include shared/clock
+-- @include shared/tell
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/marks
+-- @include shared/queue/rate
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/names
+-- @include shared/queue/failure
+-- @include shared/queue/groups
+-- @include shared/queue/ready
+-- @include shared/queue/dead
+-- @include shared/queue/end
+-- @include shared/queue/begin-again
+-- @include shared/queue/idle
+-- @include shared/queue/kind
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_us = clock_us()
+local numbers = dead_of_kind(failed, kinds, kind, limit)
+for _, seq in ipairs(numbers) do
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  leave_dead(jobs, dead, failed, kinds, queue, seq, run)
+  if drops then
+    erase_job(jobs, ids, seq, job)
+    queue.cancelled = queue.cancelled + 1
+  else
+    begin_again(jobs, ready, prioritized, grouped, groups, turns, held, queue, seq, job, run, now_us)
+  end
+end
+if not drops and queue.idle > 0 then
+  call_idle(idle, queue, math.min(#numbers, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+save_queue(meta, queue)
+local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
+return { 'requeued', #numbers, tonumber(left or 0) }

@@ -1,0 +1,85 @@
+--[[
+Makes jobs ready now, whatever they waited for: scheduled ones, dead ones, and ones that are done and kept. Their attempts
+count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing
+more, and says `ready` or `claimed` of what it requeued.
+
+@returns requeued  outcomes:[outcome:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[13] -- hash: kinds of failures
+local done = KEYS[14] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local idle = KEYS[15] -- sorted set: workers that wait -> their number
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
+
+-- @include shared/clock
+-- @include shared/tell
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/marks
+-- @include shared/queue/rate
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/names
+-- @include shared/queue/failure
+-- @include shared/queue/groups
+-- @include shared/queue/ready
+-- @include shared/queue/dead
+-- @include shared/queue/find
+-- @include shared/queue/displace
+-- @include shared/queue/begin-again
+-- @include shared/queue/idle
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_us = clock_us()
+local outcomes, requeued = {}, 0
+for at = wanted_at, #wanted, 1 do
+  local seq, record, run = find_job(jobs, ids, wanted[at])
+  local outcome = not seq and 'absent' or state_of(run)
+  if seq and outcome ~= 'ready' and outcome ~= 'claimed' then
+    local job = read_job(record)
+    displace(
+      jobs,
+      prioritized,
+      scheduled,
+      grouped,
+      groups,
+      dead,
+      failed,
+      kinds,
+      done,
+      queue,
+      seq,
+      job,
+      run,
+      #record,
+      now_us
+    )
+    begin_again(jobs, ready, prioritized, grouped, groups, turns, held, queue, seq, job, run, now_us)
+    outcome = 'requeued'
+    requeued = requeued + 1
+  end
+  outcomes[#outcomes + 1] = outcome
+end
+if queue.idle > 0 then
+  call_idle(idle, queue, math.min(requeued, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+save_queue(meta, queue)
+return { 'requeued', outcomes }

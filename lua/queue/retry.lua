@@ -1,0 +1,130 @@
+--[[
+Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A
+job that has used up its attempts dies instead, and is named in `buried`. Each job is judged by itself: those named in
+`refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more.
+
+@returns retried  refused:[at:integer why:text] buried:[at:integer]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
+local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[8] -- hash: the groups
+local turns = KEYS[9] -- list: groups that may be served, in turn
+local held = KEYS[10] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[11] -- hash: ids and unique keys of users
+local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[14] -- hash: kinds of failures
+local idle = KEYS[15] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer kind:text message:text): jobs, and why they failed
+
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/tell
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/save-call
+-- @include shared/queue/marks
+-- @include shared/queue/rate
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/names
+-- @include shared/queue/failure
+-- @include shared/queue/note-failure
+-- @include shared/queue/groups
+-- @include shared/queue/ready
+-- @include shared/queue/backoff
+-- @include shared/queue/dead
+-- @include shared/queue/end
+-- @include shared/queue/idle
+-- @include shared/queue/judge-one
+-- @include shared/queue/told
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'retried', parse_refused(remembered), parse_places(remembered) }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
+for at = failures_at, #failures, 5 do
+  local place, seq = (at - failures_at) / 5, failures[at]
+  local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
+  if why then
+    refused[#refused + 1] = place
+    refused[#refused + 1] = why
+  else
+    local job, delay_ms = read_job(record), tonumber(failures[at + 2])
+    redis.call('ZREM', leases, seq)
+    end_claim(groups, turns, held, queue, job, run, now_us)
+    if run.attempts >= job.max_attempts then
+      bury_job(
+        jobs,
+        ids,
+        dead,
+        failed,
+        kinds,
+        queue,
+        seq,
+        job,
+        run,
+        failures[at + 3],
+        failures[at + 4],
+        now_ms
+      )
+      buried[#buried + 1] = place
+    else
+      local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
+      wait_again(
+        jobs,
+        ready,
+        prioritized,
+        scheduled,
+        grouped,
+        groups,
+        turns,
+        held,
+        queue,
+        seq,
+        job,
+        run,
+        due_ms,
+        now_us
+      )
+      note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
+      queue.retried = queue.retried + 1
+      soonest_ms = math.min(soonest_ms, due_ms)
+      standing = standing + (due_ms <= now_ms and 1 or 0)
+    end
+  end
+end
+if queue.idle > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  call_idle(idle, queue, math.min(standing, 8), how)
+  if soonest_ms < math.huge then
+    see_to(idle, queue, soonest_ms, now_ms, how)
+  end
+end
+save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
+return { 'retried', refused, buried }

@@ -1,0 +1,50 @@
+--[[
+Looks through the jobs of the queue, a part of them a call, for those of a name, a tag or a state; empty: any. `next` is the
+marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+
+@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer timeout_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@cost    O(looked), about
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local after = ARGV[2] -- text: the marker; 0: from the start
+local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about
+local name = ARGV[4] -- text: the name
+local tag = ARGV[5] -- text: the tag
+local state = ARGV[6] -- text: as in find
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/failure
+-- @include shared/queue/find
+-- @include shared/queue/tell-job
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local scanned = redis.call('HSCAN', jobs, after, 'COUNT', looked)
+local fields, told = scanned[2], {}
+for at = 1, #fields, 2 do
+  local seq = fields[at]
+  -- Other entries of a job begin with a letter.
+  if string.find(seq, '^%d') then
+    local record = fields[at + 1]
+    local job = read_job(record)
+    local packed = redis.call('HGET', jobs, 'r' .. seq)
+    local run = packed and unpack_run(packed)
+    local named = name == '' or job.name == name
+    local tagged = tag == '' or string.find('\0' .. job.tags .. '\0', '\0' .. tag .. '\0', 1, true)
+    if named and tagged and (state == '' or state_of(run) == state) then
+      tell_job(told, jobs, seq, record, run)
+    end
+  end
+end
+return { 'page', math.floor(clock_us() / 1000), scanned[1], told }

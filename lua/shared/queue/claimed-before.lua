@@ -1,0 +1,45 @@
+-- The answer of an ack-and-claim as text: '<token> <count> <ends_ms> <refused>'. The jobs themselves are found again
+-- by when their leases end, as long as those were not extended: whoever extends them has seen them.
+
+local function format_claimed(token, count, ends_ms, refused)
+  return string.format('%.0f %d %.0f ', token, count, ends_ms) .. format_places(refused, {})
+end
+
+-- What was claimed by the call that got these tokens: number, record and run of each.
+local function claimed_before(jobs, leases, token, count, ends_ms)
+  local found = {}
+  local numbers = redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', '0', '1000')
+  if #numbers == 0 then
+    return found
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+  for at, seq in ipairs(numbers) do
+    local run = stored[at * 2] and unpack_run(stored[at * 2])
+    if run and run.token > token and run.token <= token + count then
+      found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+    end
+  end
+  return found
+end
+
+-- Tells them as they were told before. A job that is not claimed by that call any more is left out.
+local function tell_again(found, count)
+  local told, options = {}, {}
+  local place = 0
+  for at = 1, count do
+    local each = found[at]
+    if each then
+      local job = read_job(each.record)
+      if not job.is_plain then
+        tell_options(options, place, each.seq, job)
+      end
+      told[#told + 1] = tonumber(each.seq)
+      told[#told + 1] = each.run.token
+      told[#told + 1] = each.run.attempts
+      told[#told + 1] = job.name
+      told[#told + 1] = string.sub(each.record, job.body_at)
+      place = place + 1
+    end
+  end
+  return told, options
+end

@@ -1,0 +1,55 @@
+-- Dead jobs: `dead` by when they died, `failed` by the number of the kind of their last failure. The kinds, in a hash:
+-- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+local function count_dead(kinds, queue, kind, seq, message, now_ms)
+  local stored = redis.call('HGET', kinds, kind)
+  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
+  if not number then
+    queue.kinds = queue.kinds + 1
+    number, count, first_ms = queue.kinds, 0, now_ms
+  end
+  local text = string.format(
+    '%.0f %.0f %.0f %.0f %s %s',
+    number,
+    count + 1,
+    first_ms,
+    now_ms,
+    seq,
+    string.sub(message, 1, 200)
+  )
+  redis.call('HSET', kinds, kind, text)
+  return tonumber(number)
+end
+
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free.
+local function bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, kind, message, now_ms)
+  local number = count_dead(kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', failed, number, seq)
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
+    'e' .. seq,
+    pack_failure(now_ms, kind, message)
+  )
+  free_unique(ids, job, seq, true)
+  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+end
+
+-- A dead job goes elsewhere.
+local function leave_dead(jobs, dead, failed, kinds, queue, seq, run)
+  redis.call('ZREM', dead, seq)
+  redis.call('ZREM', failed, seq)
+  queue.dead = queue.dead - run.size
+  local _, kind = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  if not number then
+    return
+  elseif tonumber(count) <= 1 then
+    redis.call('HDEL', kinds, kind)
+  else
+    redis.call('HSET', kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+  end
+end

@@ -1,0 +1,73 @@
+-- Jobs that are done. They are removed at once, unless the queue keeps some: then `done` holds them by when they
+-- ended, and their results stay with them.
+
+-- Removes what is above the number kept, or older than it may be; at most so many.
+local function drop_done(jobs, ids, done, queue, settings, now_ms, most)
+  local surplus = {}
+  if settings.keep_ms > 0 then
+    surplus = redis.call('ZRANGEBYSCORE', done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
+  end
+  local above = settings.keep_count > 0 and redis.call('ZCARD', done) - settings.keep_count or 0
+  if above > #surplus then
+    surplus = redis.call('ZRANGE', done, '0', math.min(above, most) - 1)
+  end
+  if #surplus == 0 then
+    return
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields_of(surplus)))
+  redis.call('ZREM', done, unpack(surplus))
+  for at, seq in ipairs(surplus) do
+    local record = stored[at * 2 - 1]
+    if record then
+      queue.done = queue.done - #record
+      erase_job(jobs, ids, seq, read_job(record))
+    end
+  end
+end
+
+-- The jobs of a list of numbers and packed runs, claimed until now, are done.
+local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local keeps = settings.keep_count + settings.keep_ms > 0
+  local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  for at = 1, #ended, 3 do
+    local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
+    numbers[#numbers + 1] = seq
+    queue.claimed = queue.claimed - run.size
+    local job = run.is_plain == 0 and read_job(redis.call('HGET', jobs, seq)) or nil
+    if job and job.group ~= '' then
+      free_in_group(groups, turns, held, job.group, now_us)
+    end
+    if keeps then
+      queue.done = queue.done + run.size
+      kept[#kept + 1] = now_ms
+      kept[#kept + 1] = seq
+      kept_runs[#kept_runs + 1] = 'r' .. seq
+      kept_runs[#kept_runs + 1] =
+        pack_run('f', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name)
+      kept_runs[#kept_runs + 1] = 'o' .. seq
+      kept_runs[#kept_runs + 1] = result
+      if job then
+        free_unique(ids, job, seq, true)
+      end
+    elseif job then
+      erase_job(jobs, ids, seq, job)
+    else
+      gone[#gone + 1] = seq
+      gone[#gone + 1] = 'r' .. seq
+      if run.attempts > 1 then
+        gone[#gone + 1] = 'e' .. seq
+      end
+    end
+  end
+  redis.call('ZREM', leases, unpack(numbers))
+  if #gone > 0 then
+    redis.call('HDEL', jobs, unpack(gone))
+  end
+  if keeps then
+    redis.call('ZADD', done, unpack(kept))
+    redis.call('HSET', jobs, unpack(kept_runs))
+    drop_done(jobs, ids, done, queue, settings, now_ms, 100 + #numbers)
+  end
+  queue.acked = queue.acked + #numbers
+end

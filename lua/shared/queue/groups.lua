@@ -1,0 +1,138 @@
+-- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, `grouped`: the score is
+-- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. `turns` is the ring
+-- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
+-- as it may, no start left of its rate, or is paused, is not in the ring; `held` knows when a rate lets it in again.
+--
+-- In the hash of groups, under its name:
+--   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+
+local function new_group(number)
+  return {
+    number = number,
+    ready = 0,
+    claimed = 0,
+    in_ring = false,
+    paused = false,
+    concurrency = 0,
+    rate_limit = 0,
+    rate_window_ms = 0,
+    arrival_us = 0,
+  }
+end
+
+-- The group, or nil.
+local function read_group(groups, name)
+  local stored = redis.call('HGET', groups, name)
+  if not stored then
+    return nil
+  end
+  local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
+    string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
+  return {
+    number = tonumber(number),
+    ready = tonumber(ready),
+    claimed = tonumber(claimed),
+    in_ring = in_ring == '1',
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    arrival_us = tonumber(arrival_us),
+  }
+end
+
+local function open_group(groups, queue, name)
+  local group = read_group(groups, name)
+  if not group then
+    queue.groups = queue.groups + 1
+    group = new_group(queue.groups)
+  end
+  return group
+end
+
+-- One with no job and nothing set is forgotten, once its rate has nothing to remember.
+local function save_group(groups, name, group, now_us)
+  local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
+  if group.ready + group.claimed == 0 and not group.in_ring and not is_set then
+    redis.call('HDEL', groups, name)
+    return
+  end
+  local arrival_us = group.arrival_us > now_us and group.arrival_us or 0
+  local text = string.format(
+    '%.0f %.0f %.0f %d %d %.0f %.0f %.0f %.0f',
+    group.number,
+    group.ready,
+    group.claimed,
+    group.in_ring and 1 or 0,
+    group.paused and 1 or 0,
+    group.concurrency,
+    group.rate_limit,
+    group.rate_window_ms,
+    arrival_us
+  )
+  redis.call('HSET', groups, name, text)
+end
+
+-- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
+local function enter_ring(turns, held, name, group, now_us)
+  if group.in_ring or group.paused or group.ready == 0 then
+    return
+  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
+    return
+  elseif group.rate_limit > 0 then
+    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    if wait_ms > 0 then
+      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+      return
+    end
+  end
+  group.in_ring = true
+  redis.call('RPUSH', turns, name)
+end
+
+-- The greater the priority, the lower; 10 digits.
+local function rank_of(priority)
+  return string.format('%010.0f', 2147483648 - priority)
+end
+
+local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+  local group = open_group(groups, queue, job.group)
+  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  group.ready = group.ready + 1
+  enter_ring(turns, held, job.group, group, now_us)
+  save_group(groups, job.group, group, now_us)
+end
+
+-- A ready job of a group goes elsewhere. False when it was not there.
+local function leave_group(grouped, groups, job, seq, now_us)
+  local group = read_group(groups, job.group)
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+    return false
+  end
+  group.ready = group.ready - 1
+  save_group(groups, job.group, group, now_us)
+  return true
+end
+
+-- A claimed job of a group is claimed no more.
+local function free_in_group(groups, turns, held, name, now_us)
+  local group = read_group(groups, name)
+  if group then
+    group.claimed = math.max(0, group.claimed - 1)
+    enter_ring(turns, held, name, group, now_us)
+    save_group(groups, name, group, now_us)
+  end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(groups, turns, held, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+  for _, name in ipairs(names) do
+    redis.call('ZREM', held, name)
+    local group = read_group(groups, name)
+    if group then
+      enter_ring(turns, held, name, group, now_us)
+      save_group(groups, name, group, now_us)
+    end
+  end
+end

@@ -1,0 +1,63 @@
+-- What may be acked, and what may be claimed.
+
+-- Of a repeated argument (number, token, result): what ends, as number, run and result, and what is refused.
+local function judge_acks(jobs, acks, acks_at)
+  local ended, refused, fields = {}, {}, {}
+  if #acks < acks_at then
+    return ended, refused
+  end
+  for at = acks_at, #acks, 3 do
+    fields[#fields + 1] = 'r' .. acks[at]
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields))
+  local seen = {}
+  for place, packed in ipairs(stored) do
+    local at = acks_at + (place - 1) * 3
+    local seq = acks[at]
+    local run = packed and unpack_run(packed)
+    local why = seen[seq] and 'acked' or why_not(run, tonumber(acks[at + 1]))
+    if why then
+      refused[#refused + 1] = place - 1
+      refused[#refused + 1] = why
+    else
+      seen[seq] = true
+      ended[#ended + 1] = seq
+      ended[#ended + 1] = run
+      ended[#ended + 1] = acks[at + 2]
+    end
+  end
+  return ended, refused
+end
+
+-- How many jobs may be claimed now, and in how many milliseconds one more may where the rate allows none.
+local function room_of(leases, queue, settings, limit, now_us)
+  local room = limit
+  if settings.paused then
+    return 0, 0
+  end
+  if settings.concurrency > 0 then
+    room = math.min(room, settings.concurrency - redis.call('ZCARD', leases))
+  end
+  if settings.rate_limit > 0 and room > 0 then
+    local left = starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
+    if left == 0 then
+      local wait_ms = next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
+      return 0, math.max(1, wait_ms)
+    end
+    room = math.min(room, left)
+  end
+  return math.max(0, room), 0
+end
+
+-- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
+-- in how many milliseconds it has to come back; 0: it need not.
+local function watch_time(queue, due_ms, wait_ms, now_ms)
+  if wait_ms > 0 then
+    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+  end
+  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    return 0
+  end
+  queue.watch_ms = due_ms
+  return math.max(1, due_ms - now_ms)
+end

@@ -1,0 +1,56 @@
+-- Leasing what was taken: a flat list of number, record and packed run.
+
+local function tell_options(options, place, seq, job)
+  options[#options + 1] = place
+  options[#options + 1] = job.id == '' and seq or job.id
+  options[#options + 1] = job.priority
+  options[#options + 1] = job.max_attempts
+  options[#options + 1] = job.timeout_ms
+  options[#options + 1] = job.group
+  options[#options + 1] = job.trace
+  options[#options + 1] = job.tags
+end
+
+-- Answers what is told of the jobs, and of those with options what those are.
+local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
+  local now_ms = math.floor(now_us / 1000)
+  local ends_ms = string.format('%.0f', now_ms + lease_ms)
+  local token = queue.token
+  local told, options, runs, ends = {}, {}, {}, {}
+  for at = 1, #taken, 3 do
+    local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
+    local attempts, size, is_plain = 1, #record, 1
+    local name, body_at
+    token = token + 1
+    if packed then
+      attempts = unpack_run(packed).attempts + 1
+    end
+    local length = string.byte(record)
+    if length > 0 then
+      body_at = length + 2
+      name = string.sub(record, 2, length + 1)
+    else
+      local job = read_job(record)
+      is_plain, name, body_at = 0, job.name, job.body_at
+      tell_options(options, (at - 1) / 3, seq, job)
+      if job.unique ~= '' then
+        free_unique(ids, job, seq, false)
+      end
+    end
+    local told_at = #told
+    told[told_at + 1] = tonumber(seq)
+    told[told_at + 2] = token
+    told[told_at + 3] = attempts
+    told[told_at + 4] = name
+    told[told_at + 5] = string.sub(record, body_at)
+    runs[#runs + 1] = 'r' .. seq
+    runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, is_plain, name)
+    ends[#ends + 1] = ends_ms
+    ends[#ends + 1] = seq
+    queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
+  end
+  queue.token = token
+  redis.call('HSET', jobs, unpack(runs))
+  redis.call('ZADD', leases, unpack(ends))
+  return told, options
+end

@@ -1,0 +1,13 @@
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local PRIORITIES = 1
+local GROUPS = 2
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
+end

@@ -1,0 +1,54 @@
+-- Taking back what lost workers held.
+
+local LOST = 'lost'
+local LOST_MESSAGE = 'the lease ended before the job did'
+
+-- Jobs whose lease has ended are ready again, before those that wait, or dead where that was their last attempt.
+-- Answers how many there were.
+local function reclaim_lost(
+  jobs,
+  ready,
+  prioritized,
+  leases,
+  grouped,
+  groups,
+  turns,
+  held,
+  ids,
+  dead,
+  failed,
+  kinds,
+  queue,
+  now_us,
+  most
+)
+  local now_ms = math.floor(now_us / 1000)
+  local lost = redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', most)
+  -- From the last to the first: each goes before the one that was lost later.
+  for at = #lost, 1, -1 do
+    local seq = lost[at]
+    local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+    redis.call('ZREM', leases, seq)
+    if stored[1] then
+      local job, run = read_job(stored[1]), unpack_run(stored[2])
+      end_claim(groups, turns, held, queue, job, run, now_us)
+      queue.reclaimed = queue.reclaimed + 1
+      if run.state == 'x' then
+        erase_job(jobs, ids, seq, job)
+      elseif run.attempts >= job.max_attempts then
+        bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+      else
+        stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, true, now_us)
+        redis.call(
+          'HSET',
+          jobs,
+          'r' .. seq,
+          pack_run('b', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name)
+        )
+        note_failure(jobs, seq, now_ms, LOST, LOST_MESSAGE)
+        queue.ready = queue.ready + run.size
+      end
+    end
+  end
+  return #lost
+end

@@ -1,0 +1,74 @@
+-- Duplicates: what is remembered of them, and jobs that they replace.
+
+-- The answer of an enqueue as text: '<first> <at> <number> …'.
+local function format_enqueued(first, duplicates)
+  local parts = { string.format('%.0f', first) }
+  for at, number in ipairs(duplicates) do
+    parts[at + 1] = string.format('%.0f', number)
+  end
+  return table.concat(parts, ' ')
+end
+
+local function first_of(remembered)
+  return tonumber(string.match(remembered, '^%d+'))
+end
+
+local function duplicates_of(remembered)
+  local duplicates = {}
+  for number in string.gmatch(remembered, ' (%d+)') do
+    duplicates[#duplicates + 1] = tonumber(number)
+  end
+  return duplicates
+end
+
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names and its place;
+-- delayed, it waits anew. One that was claimed stays as it is.
+local function replace_job(
+  jobs,
+  ready,
+  prioritized,
+  scheduled,
+  grouped,
+  groups,
+  turns,
+  held,
+  queue,
+  seq,
+  new,
+  payload,
+  due_ms,
+  now_us
+)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return
+  end
+  local old, run = read_job(stored[1]), stored[2] and unpack_run(stored[2])
+  if run and run.attempts > 0 then
+    return
+  end
+  new.id, new.unique = old.id, old.unique
+  local record = full_head(new) .. payload
+  local size = #record
+  redis.call('HSET', jobs, seq, record)
+  if run and run.state == 's' then
+    redis.call('ZREM', scheduled, seq)
+    queue.scheduled = queue.scheduled - #stored[1]
+  else
+    queue.ready = queue.ready - #stored[1]
+    if due_ms == 0 and old.group == new.group and old.priority == new.priority then
+      queue.ready = queue.ready + size
+      return
+    end
+    leave_ready(prioritized, grouped, groups, queue, old, seq, now_us)
+  end
+  if due_ms == 0 then
+    redis.call('HDEL', jobs, 'r' .. seq)
+    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, new, seq, false, now_us)
+    queue.ready = queue.ready + size
+  else
+    redis.call('HSET', jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
+    redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    queue.scheduled = queue.scheduled + size
+  end
+end

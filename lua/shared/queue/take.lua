@@ -1,0 +1,127 @@
+-- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
+-- What is taken is a flat list of number, record and packed run (false: none).
+local MOST_GHOSTS = 1000
+
+local function is_ready(packed)
+  return not packed or string.find(packed, '^[rb]') ~= nil
+end
+
+-- Whether an entry of the list is its job's place; if not, it is a ghost.
+local function stands_in_list(record, packed)
+  if not record or not is_ready(packed) then
+    return false
+  elseif string.byte(record) > 0 then
+    return true
+  end
+  local job = read_job(record)
+  return job.group == '' and job.priority == 0
+end
+
+local function take_listed(jobs, ready, queue, count, taken)
+  local passed = 0
+  while count > 0 and passed < MOST_GHOSTS do
+    local numbers = redis.call('LPOP', ready, count)
+    if not numbers then
+      queue.ghosts = 0
+      return
+    end
+    local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+    for at, seq in ipairs(numbers) do
+      local record, packed = stored[at * 2 - 1], stored[at * 2]
+      if stands_in_list(record, packed) then
+        taken[#taken + 1] = seq
+        taken[#taken + 1] = record
+        taken[#taken + 1] = packed
+        count = count - 1
+      else
+        queue.ghosts = math.max(0, queue.ghosts - 1)
+        passed = passed + 1
+      end
+    end
+  end
+end
+
+local function take_numbers(jobs, numbers, taken)
+  if #numbers == 0 then
+    return
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+  for at, seq in ipairs(numbers) do
+    taken[#taken + 1] = seq
+    taken[#taken + 1] = stored[at * 2 - 1]
+    taken[#taken + 1] = stored[at * 2]
+  end
+end
+
+local function take_prioritized(jobs, prioritized, from, to, count, taken)
+  local numbers = redis.call('ZRANGEBYSCORE', prioritized, from, to, 'LIMIT', '0', count)
+  if #numbers > 0 then
+    redis.call('ZREM', prioritized, unpack(numbers))
+    take_numbers(jobs, numbers, taken)
+  end
+end
+
+-- The next job of the group whose turn it is, or nil where no group may be served.
+local function take_of_group(grouped, groups, turns, held, now_us)
+  local name = redis.call('LPOP', turns)
+  if not name then
+    return nil
+  end
+  local group = read_group(groups, name)
+  group.in_ring = false
+  local number = string.format('%.0f', group.number)
+  local member = redis.call('ZRANGEBYSCORE', grouped, number, number, 'LIMIT', '0', '1')[1]
+  if member then
+    redis.call('ZREM', grouped, member)
+    group.ready, group.claimed = group.ready - 1, group.claimed + 1
+    if group.rate_limit > 0 then
+      group.arrival_us = arrival_after(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us, 1)
+    end
+  end
+  enter_ring(turns, held, name, group, now_us)
+  save_group(groups, name, group, now_us)
+  return member and string.sub(member, 11) or false
+end
+
+-- The list counts as one group more.
+local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, count, now_us, taken)
+  local ring = redis.call('LLEN', turns)
+  while count > 0 and ring > 0 do
+    local before = #taken
+    if queue.turn >= ring then
+      queue.turn = 0
+      take_listed(jobs, ready, queue, 1, taken)
+    else
+      queue.turn = queue.turn + 1
+      local seq = take_of_group(grouped, groups, turns, held, now_us)
+      take_numbers(jobs, { seq or nil }, taken)
+      ring = redis.call('LLEN', turns)
+    end
+    count = count - (#taken - before) / 3
+  end
+  take_listed(jobs, ready, queue, count, taken)
+end
+
+local function take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, count, now_us)
+  local taken = {}
+  local has_priorities = is_marked(queue, PRIORITIES)
+  if has_priorities then
+    take_prioritized(jobs, prioritized, '-inf', '(0', count, taken)
+  end
+  if is_marked(queue, GROUPS) then
+    take_in_turn(jobs, ready, grouped, groups, turns, held, queue, count - #taken / 3, now_us, taken)
+  else
+    take_listed(jobs, ready, queue, count - #taken / 3, taken)
+  end
+  if has_priorities and #taken / 3 < count then
+    take_prioritized(jobs, prioritized, '(0', '+inf', count - #taken / 3, taken)
+  end
+  return taken
+end
+
+-- Whether more is ready, as far as is known without looking at each.
+local function has_more(ready, prioritized, turns, queue)
+  return redis.call('LLEN', ready) > queue.ghosts
+    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', prioritized) > 0)
+    or (is_marked(queue, GROUPS) and redis.call('LLEN', turns) > 0)
+end

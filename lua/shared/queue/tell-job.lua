@@ -1,0 +1,35 @@
+-- Everything that is known of a job, appended to a list.
+local function tell_job(told, jobs, seq, record, run)
+  local job = read_job(record)
+  local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  local failed_at_ms, kind, message = 0, '', ''
+  if more[1] then
+    failed_at_ms, kind, message = unpack_failure(more[1])
+  end
+  local parts = {
+    tonumber(seq),
+    job.id == '' and seq or job.id,
+    job.name,
+    state_of(run),
+    run and run.attempts or 0,
+    run and run.token or 0,
+    run and run.at_ms or math.floor(seq / 1000),
+    job.priority,
+    job.max_attempts,
+    job.timeout_ms,
+    job.group,
+    string.sub(job.unique, 2),
+    job.trace,
+    job.tags,
+    #record,
+    string.sub(record, job.body_at),
+    failed_at_ms,
+    kind,
+    message,
+    more[2] or '',
+    more[3],
+  }
+  for _, part in ipairs(parts) do
+    told[#told + 1] = part
+  end
+end
