@@ -8,6 +8,7 @@ import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as lockOperations from './generated/lock.ts'
 import * as onceOperations from './generated/once.ts'
+import * as queueOperations from './generated/queue.ts'
 import * as rateLimitOperations from './generated/rate-limit.ts'
 import * as semaphoreOperations from './generated/semaphore.ts'
 import { Election, type ElectionOptions } from './lock/election.ts'
@@ -15,6 +16,7 @@ import { Fenced, type FencedOptions } from './lock/fenced.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
 import { LockSet } from './lock/lock-set.ts'
 import { Once, type OnceOptions } from './once/once.ts'
+import { Queue, type QueueOptions } from './queue/queue.ts'
 import type { Allowed, Denied } from './rate-limit/decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import { checkOptions } from './runtime/arguments.ts'
@@ -81,6 +83,14 @@ export class Perilune implements AsyncDisposable {
     return new Once(this.#runtime, name, options)
   }
 
+  /** Jobs, each done by one worker at a time. `Jobs` maps their names to their payloads. */
+  queue<Jobs extends object = Record<string, unknown>>(
+    name: string,
+    options: QueueOptions = {},
+  ): Queue<Jobs> {
+    return new Queue(this.#runtime, name, options)
+  }
+
   /** How much each subject may take; without `onOutage` a decision is always the store's own. */
   rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
   /** How much each subject may take, and what happens while the store cannot decide. */
@@ -126,6 +136,7 @@ function allScripts(): Script[] {
     catalogOperations,
     lockOperations,
     onceOperations,
+    queueOperations,
     rateLimitOperations,
     semaphoreOperations,
   ]

@@ -7,8 +7,9 @@ import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
+import { inGroups } from '../runtime/in-groups.ts'
 import { microsText, type Source } from './message.ts'
-import { areAlike, inGroups, MAX_BODY_BYTES, mayDecline, type Outgoing } from './outgoing.ts'
+import { areAlike, MAX_BODY_BYTES, mayDecline, type Outgoing } from './outgoing.ts'
 
 export interface Appended {
   readonly id: string

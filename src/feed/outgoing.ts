@@ -89,25 +89,6 @@ export function mayDecline([first, ...others]: readonly Outgoing[]): boolean {
   return others.length === 0 && first !== undefined && first.expireMs > 0
 }
 
-/** As many messages a group as fit into these bounds, in order. */
-export function inGroups(
-  messages: readonly Outgoing[],
-  bounds: { readonly items: number; readonly bytes: number },
-): Outgoing[][] {
-  const groups: Outgoing[][] = []
-  let [group, bytes]: [Outgoing[], number] = [[], 0]
-  for (const message of messages) {
-    bytes += message.bytes
-    if (group.length > 0 && (group.length === bounds.items || bytes > bounds.bytes)) {
-      groups.push(group)
-      ;[group, bytes] = [[], message.bytes]
-    }
-    group.push(message)
-  }
-  if (group.length > 0) groups.push(group)
-  return groups
-}
-
 /** The size of an encoded body. */
 function checkBody(body: unknown): number {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {

@@ -1,0 +1,226 @@
+// A job that this process works on, for as long as its lease lasts.
+//
+//   CLAIMED ──ack, retry, bury──► SETTLED
+//      └──the lease ended, or the job was taken away──► LOST: the signal aborts
+
+import type { Duration } from '../runtime/duration.ts'
+import { toMs } from '../runtime/duration.ts'
+import { checkOptions, checkText } from '../runtime/arguments.ts'
+import { LeaseLostError } from '../runtime/errors.ts'
+import type { Exchanged, LossReason } from './exchange.ts'
+import type { Source } from './source.ts'
+
+export interface RetryOptions {
+  /** How long until the next attempt; default: by the job's backoff. */
+  delay?: Duration
+  /** What failed: jobs that die of the same kind are kept together. Default `retried`. */
+  kind?: string
+  /** More about it, for people. */
+  message?: string
+}
+
+export interface BuryOptions {
+  /** What failed: dead jobs of one kind are kept together. Default `buried`. */
+  kind?: string
+  /** More about it, for people. */
+  message?: string
+}
+
+/** How the outcome of an attempt reaches the server. Each rejects with LeaseLostError when the job was lost. */
+export interface Settling {
+  ack(job: Leased, result: unknown): Promise<void>
+  retry(job: Leased, delayMs: number, kind: string, message: string): Promise<'retried' | 'buried'>
+  bury(job: Leased, kind: string, message: string): Promise<void>
+  extend(job: Leased, leaseMs: number): Promise<void>
+}
+
+/** What a lease needs to be kept. */
+export interface Leased {
+  /** What the scripts call the job. */
+  readonly number: string
+  /** Greater than that of every earlier attempt at any job of the queue. */
+  readonly token: number
+}
+
+export const MAX_MESSAGE_BYTES = 4096
+
+export class ClaimedJob<Payload = unknown> implements Leased {
+  readonly number: string
+  readonly token: number
+  /** What to call the job: its own id, or the one the queue gave it. */
+  readonly id: string
+  readonly name: string
+  /** Which attempt this is, counted from 1. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly priority: number
+  /** Empty: none. */
+  readonly group: string
+  readonly tags: readonly string[]
+  /** Empty: none. */
+  readonly trace: string
+  /** How long this attempt may take; 0: no bound. */
+  readonly maxRunMs: number
+  /** When it was enqueued, in milliseconds of the server's clock. */
+  readonly enqueuedAtMs: number
+  readonly #source: Source
+  readonly #settling: Settling
+  readonly #encoded: Buffer
+  #decoded: { payload: Payload } | null = null
+  #aborter: AbortController | null = null
+  #endsAt: number
+  #state: 'claimed' | 'settled' | 'lost' = 'claimed'
+  #lostBecause: LossReason = 'lost'
+  #stopped: Error | null = null
+
+  constructor(
+    source: Source,
+    settling: Settling,
+    exchanged: Exchanged,
+    at: number,
+    options: Options | undefined,
+  ) {
+    const told = exchanged.jobs[at] as Exchanged['jobs'][number]
+    this.#source = source
+    this.#settling = settling
+    this.#encoded = told.payload
+    this.#endsAt = exchanged.endsAt
+    this.number = String(told.number)
+    this.token = told.token
+    this.id = options?.id ?? this.number
+    this.name = told.name
+    this.attempt = told.attempt
+    this.maxAttempts = options?.maxAttempts ?? 3
+    this.priority = options?.priority ?? 0
+    this.group = options?.group ?? ''
+    this.tags = options === undefined || options.tags === '' ? [] : options.tags.split('\0')
+    this.trace = options?.trace ?? ''
+    this.maxRunMs = options?.timeoutMs ?? 0
+    this.enqueuedAtMs = Math.floor(told.number / 1000)
+  }
+
+  /** Throws what the codec throws when it cannot read the payload. */
+  get payload(): Payload {
+    this.#decoded ??= { payload: this.#source.codec.decode(this.#encoded) as Payload }
+    return this.#decoded.payload
+  }
+
+  /** Aborts when the job is lost: its lease ended, or somebody cancelled it. */
+  get signal(): AbortSignal {
+    if (this.#aborter === null) {
+      this.#aborter = new AbortController()
+      if (this.#state === 'lost') this.#aborter.abort(this.#lostError())
+      else if (this.#stopped !== null) this.#aborter.abort(this.#stopped)
+    }
+    return this.#aborter.signal
+  }
+
+  /** How long the lease lasts for certain, by this process's own clock; 0 when it is settled or lost. */
+  get remainingMs(): number {
+    return this.#state === 'claimed' ? Math.max(0, this.#endsAt - performance.now()) : 0
+  }
+
+  /** True until it is acked, retried, buried, or lost. */
+  get isClaimed(): boolean {
+    return this.#state === 'claimed'
+  }
+
+  /** The job is done. Throws LeaseLostError when it was lost before. */
+  ack(result?: unknown): Promise<void> {
+    return this.#settle(() => this.#settling.ack(this, result))
+  }
+
+  /**
+   * The job is to be tried again. Resolves to `buried` when that was its last attempt: it is dead now. Throws
+   * LeaseLostError when it was lost before, InvalidArgumentError.
+   */
+  retry(options: RetryOptions = {}): Promise<'retried' | 'buried'> {
+    checkOptions('options', options, ['delay', 'kind', 'message'])
+    const { delay, kind = 'retried', message = '' } = options
+    const delayMs = delay === undefined ? -1 : toMs('delay', delay, { min: '0ms', max: '365d' })
+    checkText('kind', kind, 200)
+    return this.#settle(() => this.#settling.retry(this, delayMs, kind, short(message)))
+  }
+
+  /**
+   * The job is not to be tried again: it is dead until somebody requeues it. Throws LeaseLostError when it was
+   * lost before, InvalidArgumentError.
+   */
+  bury(options: BuryOptions = {}): Promise<void> {
+    checkOptions('options', options, ['kind', 'message'])
+    const { kind = 'buried', message = '' } = options
+    checkText('kind', kind, 200)
+    return this.#settle(() => this.#settling.bury(this, kind, short(message)))
+  }
+
+  /** Makes the lease last so long from now on. Throws LeaseLostError. */
+  async extend(lease: Duration): Promise<void> {
+    this.assertHeld()
+    await this.#settling.extend(this, toMs('lease', lease, { min: '100ms', max: '7d' }))
+  }
+
+  /** Throws LeaseLostError when the job was lost, or its lease is over by this process's own clock. */
+  assertHeld(): void {
+    if (this.#state === 'claimed' && performance.now() < this.#endsAt) return
+    throw this.#lostError()
+  }
+
+  /** For whoever keeps the lease: until when it lasts, by `performance.now()`. */
+  noteExtended(endsAt: number): void {
+    this.#endsAt = endsAt
+  }
+
+  /** For whoever keeps the lease: the job is somebody else's, or nobody's. */
+  lose(why: LossReason): void {
+    if (this.#state !== 'claimed') return
+    this.#state = 'lost'
+    this.#lostBecause = why
+    this.#aborter?.abort(this.#lostError())
+  }
+
+  /** For whoever runs the handler: it is to stop, whatever becomes of the job. */
+  stop(reason: Error): void {
+    this.#stopped ??= reason
+    this.#aborter?.abort(reason)
+  }
+
+  async #settle<Result>(send: () => Promise<Result>): Promise<Result> {
+    if (this.#state !== 'claimed') throw this.#lostError()
+    this.#state = 'settled'
+    try {
+      return await send()
+    } catch (error) {
+      // What could not be told may be told again, as long as the lease lasts.
+      if (this.#state === 'settled') this.#state = error instanceof LeaseLostError ? 'lost' : 'claimed'
+      throw error
+    }
+  }
+
+  #lostError(): LeaseLostError {
+    return new LeaseLostError(
+      `job '${this.id}' of queue '${this.#source.name}' (${this.#lostBecause})`,
+      this.token,
+    )
+  }
+}
+
+type Options = Exchanged['options'][number]
+
+function short(message: unknown): string {
+  const text = String(message)
+  return Buffer.byteLength(text) <= MAX_MESSAGE_BYTES
+    ? text
+    : Buffer.from(text).toString('utf8', 0, MAX_MESSAGE_BYTES)
+}
+
+/** The jobs of an exchange. */
+export function toClaimedJobs<Payload>(
+  source: Source,
+  settling: Settling,
+  exchanged: Exchanged,
+): ClaimedJob<Payload>[] {
+  const options = new Map(exchanged.options.map((each) => [each.at, each]))
+  return exchanged.jobs.map(
+    (_, at) => new ClaimedJob<Payload>(source, settling, exchanged, at, options.get(at)),
+  )
+}

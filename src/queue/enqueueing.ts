@@ -1,0 +1,110 @@
+// Jobs of one tick become one script call. Those of one `enqueueMany` stay together, as far as one call carries
+// them.
+
+import { enqueue, enqueueAlike } from '../generated/queue.ts'
+import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
+import { inGroups } from '../runtime/in-groups.ts'
+import type { RunInSlot } from '../runtime/unit.ts'
+import { type JobSpec, PLAIN } from './job-options.ts'
+import type { Source } from './source.ts'
+import { toldOn } from '../runtime/told.ts'
+
+export interface Enqueued {
+  /** What to call the job: its own id, or the one the queue gave it. */
+  readonly id: string
+  /** True when the id or the unique key was taken: nothing was enqueued, `id` is that of the other job. */
+  readonly duplicate: boolean
+}
+
+export const MAX_PAYLOAD_BYTES: number = 4 * 1024 * 1024
+const BATCHES: BatchTerms = {
+  name: enqueue.script.name,
+  items: 1000,
+  bytes: MAX_PAYLOAD_BYTES,
+  underWay: 2,
+  waiting: 100_000,
+}
+const MAX_PLAIN_NAME_BYTES = 255
+
+/** A job on its way. */
+export interface Outgoing {
+  readonly spec: JobSpec
+  readonly isPlain: boolean
+  readonly bytes: number
+}
+
+export function toOutgoing(
+  name: string,
+  payload: string | Uint8Array,
+  options: Omit<JobSpec, 'name' | 'payload'>,
+): Outgoing {
+  const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength
+  return {
+    spec: { ...options, name, payload },
+    isPlain: options === PLAIN && Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES,
+    bytes: bytes + name.length,
+  }
+}
+
+export class Enqueuer {
+  readonly #source: Source
+  readonly #batch: string
+  readonly #send: Send<Outgoing, Enqueued>
+
+  constructor(source: Source) {
+    this.#source = source
+    this.#batch = `${source.unit.channel} ${source.codec.name} enqueues`
+    this.#send = (jobs, by) => source.unit.inSlot((run) => this.#enqueue(run, jobs), by)
+  }
+
+  enqueue(job: Outgoing): Promise<Enqueued> {
+    return this.#batcher().addOne(job, job.bytes)
+  }
+
+  async enqueueMany(jobs: readonly Outgoing[]): Promise<Enqueued[]> {
+    const sent = inGroups(jobs, BATCHES).map((chunk) =>
+      this.#batcher().add(
+        chunk,
+        chunk.reduce((sum, { bytes }) => sum + bytes, 0),
+      ),
+    )
+    return (await Promise.all(sent)).flat()
+  }
+
+  #batcher(): Batcher<Outgoing, Enqueued> {
+    return this.#source.unit.runtime.batcher(this.#batch, BATCHES, this.#send)
+  }
+
+  async #enqueue(run: RunInSlot, jobs: readonly Outgoing[]): Promise<Enqueued[]> {
+    const { unit, codec } = this.#source
+    const common = { codec: codec.name, ...toldOn(unit) }
+    const name = nameOfAll(jobs)
+    if (name !== null) {
+      const payloads = jobs.map(({ spec }) => spec.payload)
+      const { first } = await run(enqueueAlike, (id) => ({ ...common, ...id, name, payloads }))
+      return jobs.map((_, at) => ({ id: String(first + at), duplicate: false }))
+    }
+    const specs = jobs.map(({ spec }) => spec)
+    const { first, duplicates } = await run(enqueue, (id) => ({ ...common, ...id, specs }))
+    return toEnqueued(first, specs, duplicates)
+  }
+}
+
+function toEnqueued(
+  first: number,
+  specs: readonly JobSpec[],
+  duplicates: readonly { readonly at: number; readonly number: number }[],
+): Enqueued[] {
+  const enqueued = specs.map(({ id }, at) => ({ id: id === '' ? String(first + at) : id, duplicate: false }))
+  for (const { at, number } of duplicates) {
+    const id = specs[at]?.id ?? ''
+    enqueued[at] = { id: id === '' ? String(number) : id, duplicate: true }
+  }
+  return enqueued
+}
+
+/** The name of all, where they are plain and have the same; else null. */
+function nameOfAll(jobs: readonly Outgoing[]): string | null {
+  const name = jobs[0]?.spec.name ?? null
+  return jobs.every(({ isPlain, spec }) => isPlain && spec.name === name) ? name : null
+}

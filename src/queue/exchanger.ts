@@ -1,0 +1,196 @@
+// The calls of one worker: what is done goes to the server, and new jobs come back, in the same call. What one tick
+// brings travels together, and two calls at most are under way.
+//
+// A worker that has got fewer jobs than it could take is called when there are more, and asks nothing before; so
+// idle workers cost nothing.
+//
+//   ASKING ──fewer than wanted──► IDLE ──called, or it is time to look again──► ASKING
+//      └──────────────────────────────── stop ──────────────► only acks are sent
+
+import { randomInt } from 'node:crypto'
+import { LeaseLostError } from '../runtime/errors.ts'
+import { pause } from '../runtime/in-time.ts'
+import type { Post } from '../runtime/mailbox.ts'
+import { learnTold } from '../runtime/told.ts'
+import type { ClaimedJob } from './claimed-job.ts'
+import { type Ack, type Exchanged, exchange } from './exchange.ts'
+import type { Source } from './source.ts'
+
+export interface ExchangeTerms {
+  readonly leaseMs: number
+  /** How many jobs could be taken now, those asked for included. */
+  room(): number
+  /** Jobs have come. */
+  take(exchanged: Exchanged): void
+  /** Something went wrong between the worker and the server; it is tried again. */
+  onError(error: unknown): void
+}
+
+/** An outcome on its way; tried until it is told, or the lease is over. */
+interface PendingAck {
+  readonly ack: Ack
+  readonly job: ClaimedJob
+  readonly until: number
+  resolve(): void
+  reject(error: unknown): void
+}
+
+const UNDER_WAY = 2
+// So that a call keeps others waiting for a millisecond at most.
+const MOST_A_CALL = 200
+// With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
+const RECHECK_MS = 10_000
+const RECHECK_UNHEARD_MS = 500
+const FIRST_RETRY_MS = 100
+const LAST_RETRY_MS = 5000
+
+export class Exchanger {
+  readonly #source: Source
+  readonly #terms: ExchangeTerms
+  readonly #id: string
+  readonly #over = new AbortController()
+  #acks: PendingAck[] = []
+  #asked = 0
+  #underWay = 0
+  #failures = 0
+  #scheduled = false
+  #idle = false
+  #post: Post | null = null
+  #recheck: NodeJS.Timeout | null = null
+  #onSettled: (() => void) | null = null
+
+  constructor(source: Source, terms: ExchangeTerms) {
+    this.#source = source
+    this.#terms = terms
+    this.#id = source.unit.runtime.mailbox.newId()
+    void this.#listen()
+    this.plan()
+  }
+
+  /** Resolves once the server has it. Rejects with LeaseLostError when the job was lost before. */
+  ack(ack: Ack, job: ClaimedJob): Promise<void> {
+    const until = performance.now() + job.remainingMs
+    return new Promise((resolve, reject) => {
+      this.#acks.push({ ack, job, until, resolve, reject })
+      this.plan()
+    })
+  }
+
+  /** There may be something to send. */
+  plan(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#exchange()
+    })
+  }
+
+  /** Asks for no more jobs. Resolves when all acks are told. */
+  async stop(): Promise<void> {
+    this.#over.abort()
+    if (this.#recheck !== null) clearTimeout(this.#recheck)
+    this.#post?.close()
+    while (this.#underWay > 0 || this.#acks.length > 0) {
+      await new Promise<void>((resolve) => (this.#onSettled = resolve))
+    }
+    // Nobody must be called in vain.
+    await exchange(this.#source, { acks: [], limit: 0, leaseMs: 0, worker: this.#id }).catch(
+      this.#terms.onError,
+    )
+  }
+
+  #exchange(): void {
+    if (this.#underWay >= UNDER_WAY) return
+    const limit = this.#wanted()
+    if (this.#acks.length === 0 && limit === 0) return
+    const pending = this.#acks.splice(0, MOST_A_CALL)
+    this.#asked += limit
+    this.#underWay += 1
+    void this.#send(pending, limit).finally(() => this.#settled())
+  }
+
+  #wanted(): number {
+    if (this.#idle || this.#over.signal.aborted) return 0
+    return Math.max(0, Math.min(this.#terms.room() - this.#asked, MOST_A_CALL))
+  }
+
+  async #send(pending: PendingAck[], limit: number): Promise<void> {
+    const acks = pending.map(({ ack }) => ack)
+    const worker = limit > 0 ? this.#id : ''
+    try {
+      const exchanged = await exchange(this.#source, { acks, limit, leaseMs: this.#terms.leaseMs, worker })
+      this.#asked -= limit
+      this.#failures = 0
+      if (exchanged.waits) this.#rest(exchanged.recheckMs)
+      for (const [at, each] of pending.entries()) this.#tell(each, exchanged.refused.get(at))
+      this.#terms.take(exchanged)
+    } catch (error) {
+      this.#asked -= limit
+      this.#again(error, pending)
+    }
+  }
+
+  #settled(): void {
+    this.#underWay -= 1
+    this.#onSettled?.()
+    this.plan()
+  }
+
+  #tell({ job, resolve, reject }: PendingAck, why: string | undefined): void {
+    if (why === undefined) resolve()
+    else reject(new LeaseLostError(`job '${job.id}' of queue '${this.#source.name}' (${why})`, job.token))
+  }
+
+  /** Nothing more is to be had now: somebody calls when there is. */
+  #rest(recheckMs: number): void {
+    this.#idle = true
+    const longest = this.#post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
+    // Not all at once.
+    const ms = longest + randomInt(longest / 10)
+    this.#wakeIn(recheckMs === 0 ? ms : Math.min(recheckMs, ms))
+  }
+
+  #wakeIn(ms: number): void {
+    if (this.#over.signal.aborted) return
+    if (this.#recheck !== null) clearTimeout(this.#recheck)
+    this.#recheck = setTimeout(() => this.#wake(), ms)
+  }
+
+  #wake(): void {
+    this.#idle = false
+    this.plan()
+  }
+
+  /** The call may have happened. Acks are sent again; what was claimed comes back when its lease is over. */
+  #again(error: unknown, pending: readonly PendingAck[]): void {
+    this.#terms.onError(error)
+    this.#failures += 1
+    const now = performance.now()
+    for (const each of pending) {
+      if (each.until > now) this.#acks.push(each)
+      else each.reject(error)
+    }
+    this.#idle = true
+    const ms = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1))
+    this.#wakeIn(ms / 2 + randomInt(Math.ceil(ms / 2)))
+  }
+
+  /** A letter says that there is work; a lost connection, that one may have been missed. */
+  async #listen(): Promise<void> {
+    const { signal } = this.#over
+    while (!signal.aborted) {
+      try {
+        const { channel } = await learnTold(this.#source.unit)
+        this.#post ??= await this.#source.unit.runtime.mailbox.expect(channel, this.#id)
+        const letter = await this.#post.next(RECHECK_MS * 10, signal)
+        if (letter !== null) this.#wake()
+      } catch (error) {
+        if (signal.aborted) return
+        this.#post = null
+        this.#terms.onError(error)
+        await pause(RECHECK_UNHEARD_MS, signal).catch(() => undefined)
+      }
+    }
+  }
+}

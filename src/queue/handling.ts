@@ -1,0 +1,85 @@
+// One job and its handler: what the handler does becomes the outcome of the attempt.
+
+import type { ClaimedJob } from './claimed-job.ts'
+import { LeaseLostError } from '../runtime/errors.ts'
+
+/** Works on one job; what it gives is the job's result. A job whose handler throws is tried again. */
+export type Handler<Payload> = (job: ClaimedJob<Payload>) => unknown
+
+/** One handler for every job, or one for each name. */
+export type Handlers<Jobs extends object> =
+  | Handler<Jobs[keyof Jobs]>
+  | { readonly [Name in keyof Jobs]?: Handler<Jobs[Name]> }
+
+/** What a handler threw, and that it took too long. */
+export interface HandlingTerms {
+  onError(error: unknown, job: ClaimedJob): void
+}
+
+/**
+ * Resolves when the handler is over, to what becomes of the job then; rejects never. A handler may settle the job
+ * itself; else it is acked when it returns, and tried again when it throws.
+ */
+export async function handle(
+  job: ClaimedJob,
+  handler: Handler<never> | null,
+  terms: HandlingTerms,
+): Promise<Outcome> {
+  try {
+    if (handler === null)
+      return () => job.retry({ kind: 'no-handler', message: `no handler for '${job.name}'` })
+    const result = await inTime(job, handler)
+    return job.isClaimed ? () => job.ack(result) : nothing
+  } catch (error) {
+    terms.onError(error, job)
+    return job.isClaimed ? () => fail(job, error) : nothing
+  }
+}
+
+/** Tells the server; rejects when it was told in vain. */
+export type Outcome = () => Promise<unknown>
+
+async function nothing(): Promise<void> {}
+
+/** Throws what the handler throws, or that its time is over. */
+async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown> {
+  if (job.maxRunMs === 0) return await handler(job as ClaimedJob<never>)
+  const late = new MaxRunError(job.maxRunMs)
+  let timer: NodeJS.Timeout | undefined
+  const ends = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      job.stop(late)
+      reject(late)
+    }, job.maxRunMs)
+  })
+  try {
+    return await Promise.race([handler(job as ClaimedJob<never>), ends])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** An attempt that took longer than its job allows. */
+export class MaxRunError extends Error {
+  override readonly name = 'MaxRunError'
+
+  constructor(maxRunMs: number) {
+    super(`the attempt took longer than ${maxRunMs} ms`)
+  }
+}
+
+async function fail(job: ClaimedJob, error: unknown): Promise<void> {
+  // What was lost is somebody else's to settle.
+  if (error instanceof LeaseLostError && error.token === job.token) return
+  await job.retry({ kind: kindOf(error), message: messageOf(error) })
+}
+
+/** Failures of one kind are kept together: by the name of the error. */
+function kindOf(error: unknown): string {
+  const name = error instanceof Error ? error.name : ''
+  return name === '' ? 'thrown' : name.slice(0, 100)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,237 @@
+// Single jobs of a queue: what is known of them, and what can be done to them.
+
+import {
+  cancel,
+  failures,
+  type FindAnswer,
+  find,
+  list,
+  reprioritize,
+  requeue,
+  requeueFailed,
+  search,
+} from '../generated/queue.ts'
+import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { learnTold } from '../runtime/told.ts'
+import type { Source } from './source.ts'
+
+export type JobState = 'ready' | 'scheduled' | 'claimed' | 'stopping' | 'dead' | 'done'
+
+/** A job, as it was when somebody looked. */
+export interface Job {
+  readonly id: string
+  readonly name: string
+  readonly payload: unknown
+  readonly state: JobState
+  /** How often it was claimed. */
+  readonly attempts: number
+  readonly maxAttempts: number
+  /** Of the newest attempt; null before the first. */
+  readonly token: number | null
+  /** Since when it is ready or claimed, until when it is scheduled, or when it ended. */
+  readonly atMs: number
+  readonly enqueuedAtMs: number
+  readonly priority: number
+  /** Empty: none. */
+  readonly group: string
+  readonly tags: readonly string[]
+  readonly trace: string
+  /** Why the newest failed attempt failed; null: none did. */
+  readonly failure: { readonly atMs: number; readonly kind: string; readonly message: string } | null
+  /** Of a job that is done and kept; null: none. */
+  readonly result: unknown
+  /** That it takes in the store. */
+  readonly bytes: number
+}
+
+export interface JobPage {
+  readonly jobs: Job[]
+  /** Where the next page begins; null at the end. */
+  readonly next: string | null
+}
+
+export interface JobListOptions {
+  /** `next` of the page before. */
+  after?: string
+  /** How many to look at, at most; default 50. */
+  limit?: number
+}
+
+export interface SearchOptions extends JobListOptions {
+  name?: string
+  tag?: string
+  state?: JobState
+}
+
+/** Jobs that are dead of the same kind of failure. */
+export interface Failures {
+  readonly kind: string
+  readonly count: number
+  readonly firstAtMs: number
+  readonly lastAtMs: number
+  /** The id that the queue gave to the newest of them, and its message. */
+  readonly sample: { readonly id: string; readonly message: string }
+}
+
+const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'claimed', 'dead', 'done'] as const
+const STATES = ['ready', 'scheduled', 'claimed', 'stopping', 'dead', 'done'] as const
+const MAX_IDS = 1000
+const STEP = 200
+
+export class Jobs {
+  readonly #source: Source
+
+  constructor(source: Source) {
+    this.#source = source
+  }
+
+  /** The job with this id, its own or the one the queue gave it; null when it is not known (any more). */
+  async find(id: string): Promise<Job | null> {
+    const [job = null] = await this.findMany([id])
+    return job
+  }
+
+  /** Those of the jobs that are known. */
+  async findMany(ids: readonly string[]): Promise<Job[]> {
+    const { unit, codec } = this.#source
+    const { jobs } = await unit.run(find, { codec: codec.name, wanted: checkIds(ids) })
+    return jobs.map((job) => this.#toJob(job))
+  }
+
+  /**
+   * Jobs of one state, by their order or time. `prioritized` are ready jobs with a priority, `grouped` those of groups.
+   * Jobs that come and go while you read shift the pages.
+   */
+  async list(state: (typeof LISTS)[number], options: JobListOptions = {}): Promise<JobPage> {
+    checkOneOf('state', state, LISTS)
+    checkOptions('options', options, ['after', 'limit'])
+    const { unit, codec } = this.#source
+    const after = options.after === undefined ? 0 : Number(checkMarker(options.after))
+    const answer = await unit.run(list, { codec: codec.name, state, after, limit: checkLimit(options.limit) })
+    return {
+      jobs: answer.jobs.map((job) => this.#toJob(job)),
+      next: answer.next < 0 ? null : String(answer.next),
+    }
+  }
+
+  /**
+   * Jobs of a name, a tag or a state, in no order. A page may be empty before the end. A job that is there all the
+   * time is found, perhaps on two pages.
+   */
+  async search(options: SearchOptions = {}): Promise<JobPage> {
+    checkOptions('options', options, ['after', 'limit', 'name', 'tag', 'state'])
+    const { after = '0', limit, name = '', tag = '', state = '' } = options
+    if (state !== '') checkOneOf('state', state, STATES)
+    const { unit, codec } = this.#source
+    const looked = checkLimit(limit)
+    const marker = checkMarker(after)
+    const answer = await unit.run(search, { codec: codec.name, after: marker, looked, name, tag, state })
+    return {
+      jobs: answer.jobs.map((job) => this.#toJob(job)),
+      next: answer.next === '0' ? null : answer.next,
+    }
+  }
+
+  /**
+   * Cancels jobs: `cancelled` are gone; `stopping` are at work, and their workers will be told; `absent` are not known.
+   */
+  async cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
+    const { outcomes } = await this.#source.unit.run(cancel, { wanted: checkIds(ids) })
+    return outcomes as ('cancelled' | 'stopping' | 'absent')[]
+  }
+
+  /** Makes scheduled, dead and kept jobs ready now; their attempts count from the start. */
+  async requeue(ids: readonly string[]): Promise<('requeued' | JobState | 'absent')[]> {
+    const told = await learnTold(this.#source.unit)
+    const { outcomes } = await this.#source.unit.run(requeue, { ...told, wanted: checkIds(ids) })
+    return outcomes as ('requeued' | JobState | 'absent')[]
+  }
+
+  /** Gives jobs that are not claimed another priority. Among those of one priority they keep their age. */
+  async reprioritize(
+    ids: readonly string[],
+    priority: number,
+  ): Promise<('changed' | 'claimed' | 'absent')[]> {
+    checkInteger('priority', priority, -1_000_000, 1_000_000)
+    const { outcomes } = await this.#source.unit.run(reprioritize, { priority, wanted: checkIds(ids) })
+    return outcomes as ('changed' | 'claimed' | 'absent')[]
+  }
+
+  /** What jobs are dead of, a thousand kinds at most. */
+  async failures(): Promise<Failures[]> {
+    const { kinds } = await this.#source.unit.run(failures, {})
+    return kinds.map(({ kind, count, firstMs, lastMs, number, message }) => ({
+      kind,
+      count,
+      firstAtMs: firstMs,
+      lastAtMs: lastMs,
+      sample: { id: String(number), message },
+    }))
+  }
+
+  /** Makes all jobs ready again that are dead of this kind of failure. Resolves to their number. */
+  requeueFailed(kind: string): Promise<number> {
+    return this.#eachFailed(kind, false)
+  }
+
+  /** Removes all jobs that are dead of this kind of failure. Resolves to their number. */
+  dropFailed(kind: string): Promise<number> {
+    return this.#eachFailed(kind, true)
+  }
+
+  /** In steps, so that no call keeps others waiting; not more than there were at the start. */
+  async #eachFailed(kind: string, drops: boolean): Promise<number> {
+    checkText('kind', kind, 200)
+    const told = await learnTold(this.#source.unit)
+    let [total, most] = [0, Infinity]
+    for (;;) {
+      const limit = Math.min(STEP, most - total)
+      const { count, left } = await this.#source.unit.run(requeueFailed, { ...told, kind, limit, drops })
+      total += count
+      if (most === Infinity) most = count + left
+      if (count === 0 || left === 0 || total >= most) return total
+    }
+  }
+
+  #toJob(told: FindAnswer['jobs'][number]): Job {
+    const { codec } = this.#source
+    return {
+      id: told.id,
+      name: told.name,
+      payload: codec.decode(told.payload),
+      state: told.state as JobState,
+      attempts: told.attempts,
+      maxAttempts: told.maxAttempts,
+      token: told.token === 0 ? null : told.token,
+      atMs: told.atMs,
+      enqueuedAtMs: Math.floor(told.number / 1000),
+      priority: told.priority,
+      group: told.group,
+      tags: told.tags === '' ? [] : told.tags.split('\0'),
+      trace: told.trace,
+      failure:
+        told.failedAtMs === 0 ? null : { atMs: told.failedAtMs, kind: told.failure, message: told.message },
+      result: told.result === null || told.result.length === 0 ? null : codec.decode(told.result),
+      bytes: told.bytes,
+    }
+  }
+}
+
+function checkIds(ids: unknown): string[] {
+  if (!Array.isArray(ids) || ids.length === 0 || ids.length > MAX_IDS) {
+    throw new InvalidArgumentError('ids', `must be a list of 1 to ${MAX_IDS} ids`)
+  }
+  return ids.map((id) => checkText('ids', id, 512))
+}
+
+function checkLimit(limit: number | undefined): number {
+  return limit === undefined ? 50 : checkInteger('limit', limit, 1, 1000)
+}
+
+function checkMarker(after: unknown): string {
+  if (typeof after !== 'string' || !/^\d{1,20}$/.test(after)) {
+    throw new InvalidArgumentError('after', 'must be the next of a page')
+  }
+  return after
+}

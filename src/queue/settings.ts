@@ -1,0 +1,168 @@
+// What holds for a whole queue and for its groups, and a picture of it all.
+
+import { configure, configureGroup, inspect } from '../generated/queue.ts'
+import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { learnTold } from '../runtime/told.ts'
+import type { Source } from './source.ts'
+
+/** So many jobs in a window, all at once if they were saved up. */
+export interface Rate {
+  limit: number
+  window: Duration
+}
+
+export interface Throttle {
+  /** Jobs claimed at once; null: any number. */
+  concurrency?: number | null
+  /** Jobs claimed in a time; null: any number. */
+  rate?: Rate | null
+}
+
+export interface QueueSettings extends Throttle {
+  /** Jobs that are done and stay to be looked at; null: none. */
+  keep?: { count?: number; age?: Duration } | null
+}
+
+export interface QueueInspection {
+  readonly nowMs: number
+  readonly beganAtMs: number
+  readonly codec: string
+  readonly paused: boolean
+  /** 0: any number. */
+  readonly concurrency: number
+  readonly rateLimit: number
+  readonly rateWindowMs: number
+  readonly keepCount: number
+  readonly keepMs: number
+  /** Jobs in each state. */
+  readonly ready: number
+  readonly scheduled: number
+  readonly claimed: number
+  readonly dead: number
+  readonly done: number
+  /** Jobs that are due, or whose lease has ended, and that nobody has looked at since; they count where they stood. */
+  readonly overdue: number
+  readonly groups: number
+  /** Workers that wait for work. */
+  readonly idle: number
+  /** How often, since the queue began. */
+  readonly enqueued: number
+  readonly acked: number
+  readonly retried: number
+  readonly buried: number
+  readonly reclaimed: number
+  readonly cancelled: number
+  readonly readyBytes: number
+  readonly scheduledBytes: number
+  readonly claimedBytes: number
+  readonly deadBytes: number
+  readonly doneBytes: number
+  /** When the oldest ready job without priority and group was enqueued; 0: there is none. */
+  readonly oldestMs: number
+}
+
+export interface GroupInspection {
+  readonly paused: boolean
+  readonly concurrency: number
+  readonly rateLimit: number
+  readonly rateWindowMs: number
+  readonly ready: number
+  readonly claimed: number
+}
+
+interface Numbers {
+  paused: number
+  concurrency: number
+  rateLimit: number
+  rateWindowMs: number
+}
+
+const SAME: Numbers = { paused: -1, concurrency: -1, rateLimit: -1, rateWindowMs: -1 }
+
+export class Settings {
+  readonly #source: Source
+
+  constructor(source: Source) {
+    this.#source = source
+  }
+
+  /** Gives out no more jobs; those at work go on. */
+  async pause(): Promise<void> {
+    await this.#configure({ ...SAME, paused: 1 })
+  }
+
+  async resume(): Promise<void> {
+    await this.#configure({ ...SAME, paused: 0 })
+  }
+
+  /** Sets what is named, for all who use the queue. Throws InvalidArgumentError. */
+  async set(settings: QueueSettings): Promise<void> {
+    checkOptions('settings', settings, ['concurrency', 'rate', 'keep'])
+    await this.#configure(toNumbers(settings), toKeep(settings.keep))
+  }
+
+  /** Gives out no more jobs of a group. */
+  async pauseGroup(group: string): Promise<GroupInspection> {
+    return this.#configureGroup(group, { ...SAME, paused: 1 })
+  }
+
+  async resumeGroup(group: string): Promise<GroupInspection> {
+    return this.#configureGroup(group, { ...SAME, paused: 0 })
+  }
+
+  /** Sets what is named, for a group. Resolves to its picture. Throws InvalidArgumentError. */
+  async setGroup(group: string, settings: Throttle): Promise<GroupInspection> {
+    checkOptions('settings', settings, ['concurrency', 'rate'])
+    return this.#configureGroup(group, toNumbers(settings))
+  }
+
+  /** A read-only picture of the queue. */
+  async inspect(): Promise<QueueInspection> {
+    const { unit, codec } = this.#source
+    const { status: _, beganMs, ...told } = await unit.run(inspect, { codec: codec.name })
+    return { ...told, beganAtMs: beganMs }
+  }
+
+  async #configure(numbers: Numbers, keep = { keepCount: -1, keepMs: -1 }): Promise<void> {
+    const { unit, codec } = this.#source
+    await unit.run(configure, { codec: codec.name, ...(await learnTold(unit)), ...numbers, ...keep })
+  }
+
+  async #configureGroup(name: string, numbers: Numbers): Promise<GroupInspection> {
+    checkText('group', name, 512)
+    const { unit, codec } = this.#source
+    const told = await learnTold(unit)
+    const answer = await unit.run(configureGroup, { codec: codec.name, ...told, name, ...numbers })
+    const { status: _, ...group } = answer
+    return group
+  }
+}
+
+/** -1 leaves a number as it is, 0 means any number. */
+function toNumbers({ concurrency, rate }: Throttle): Numbers {
+  const numbers = { ...SAME }
+  if (concurrency === null) numbers.concurrency = 0
+  else if (concurrency !== undefined)
+    numbers.concurrency = checkInteger('concurrency', concurrency, 1, 1_000_000)
+  if (rate === null) return { ...numbers, rateLimit: 0, rateWindowMs: 0 }
+  if (rate === undefined) return numbers
+  checkOptions('rate', rate, ['limit', 'window'])
+  const rateLimit = checkInteger('rate.limit', rate.limit, 1, 1_000_000_000)
+  return { ...numbers, rateLimit, rateWindowMs: toMs('rate.window', rate.window, { min: '1ms', max: '30d' }) }
+}
+
+function toKeep(keep: QueueSettings['keep']): { keepCount: number; keepMs: number } {
+  if (keep === undefined) return { keepCount: -1, keepMs: -1 }
+  if (keep === null) return { keepCount: 0, keepMs: 0 }
+  checkOptions('keep', keep, ['count', 'age'])
+  const { count, age } = keep
+  if (count === undefined && age === undefined) {
+    throw new InvalidArgumentError('keep', 'must have a count or an age')
+  }
+  return {
+    keepCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
+    keepMs: age === undefined ? 0 : toMs('keep.age', age, { max: '365d' }),
+  }
+}

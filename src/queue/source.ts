@@ -1,0 +1,10 @@
+import type { Codec } from '../runtime/codec.ts'
+import type { Unit } from '../runtime/unit.ts'
+
+/** What the parts of one queue share. */
+export interface Source {
+  readonly unit: Unit
+  readonly codec: Codec<unknown>
+  /** What people call it, for errors. */
+  readonly name: string
+}
