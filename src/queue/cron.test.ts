@@ -147,10 +147,9 @@ const switches = Intl.supportedValuesOf('timeZone').flatMap((timeZone) => switch
 
 function switchesOf(timeZone: string): { timeZone: string; about: number }[] {
   const days = Array.from({ length: 548 }, (_, index) => Date.UTC(2025, 0, 1) + index * 2 * DAY)
-  const offset = (instant: number) => wallAt(timeZone, instant) - instant
-  return days
-    .filter((day) => offset(day) !== offset(day + 2 * DAY))
-    .map((day) => ({ timeZone, about: day + DAY }))
+  const offsets = days.map((day) => wallAt(timeZone, day) - day)
+  const before = days.filter((_, index) => index + 1 < days.length && offsets[index] !== offsets[index + 1])
+  return before.map((day) => ({ timeZone, about: day + DAY }))
 }
 
 /** Values that matter at switches come up often. */
@@ -193,6 +192,6 @@ test('around every switch of the clocks, the runs are those that a look at every
       expect(found.slice(0, expected.length)).toEqual(expected)
       expect(next).toBeGreaterThan(about + 2 * DAY)
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })
