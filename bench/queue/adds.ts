@@ -9,8 +9,8 @@ import { judgeTimes } from './judges.ts'
 import { type Stands, type With, withStands } from './stands.ts'
 import { compareTurns, type Results, type Turn } from './turns.ts'
 
-const ALONE: CompareOptions = { rounds: 7, perRound: 2000 }
-const CROWDED: CompareOptions = { rounds: 7, perRound: 20_000, inFlight: 100 }
+const ALONE: CompareOptions = { rounds: 5, perRound: 2000 }
+const CROWDED: CompareOptions = { rounds: 5, perRound: 10_000, inFlight: 100 }
 const BULK_JOBS = 20 * BULK
 
 export async function compareAdds(bench: Bench): Promise<void> {
@@ -47,10 +47,7 @@ function adding({ sources, empty }: Stands): Record<string, Variant> {
 }
 
 function compareBulk(bench: Bench, { offering, empty }: Stands, where: string): Promise<Results> {
-  const toTurn = ({
-    sends,
-    addBulk,
-  }: { sends: Source['sends'] } & Required<Pick<Source, 'addBulk'>>): Turn => ({
+  const toTurn = ({ sends, addBulk }: With<'addBulk'>): Turn => ({
     sends,
     run: async (jobs) => {
       for (let at = 0; at < jobs; at += BULK) await addBulk(jobsFrom(at, BULK))

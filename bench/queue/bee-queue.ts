@@ -18,7 +18,7 @@ interface Queue {
   saveAll(jobs: readonly PackageJob[]): Promise<ReadonlyMap<unknown, Error>>
   process(concurrency: number, handler: (job: { data: string }) => Promise<unknown>): unknown
   on(event: 'succeeded', listener: () => void): unknown
-  close(): Promise<unknown>
+  close(giveUpMs: number): Promise<unknown>
 }
 
 interface PackageJob {
@@ -27,6 +27,8 @@ interface PackageJob {
 }
 
 const PEER = 'bee-queue'
+/** By default a close throws after five seconds. */
+const GIVE_UP_MS = 60_000
 
 export const beeQueue: Contender = {
   name: PEER,
@@ -43,7 +45,7 @@ export const beeQueue: Contender = {
       add: (job) => toPackageJob(queue, job).save(),
       addBulk: (jobs) => saveAll(queue, jobs),
       work: (terms) => work(open, terms),
-      close: async () => void (await queue.close()),
+      close: async () => void (await queue.close(GIVE_UP_MS)),
     }
   },
 }
@@ -73,6 +75,6 @@ async function work(open: Open, { concurrency, handle, done }: WorkTerms): Promi
   queue.on('succeeded', done)
   return {
     start: () => void queue.process(concurrency, ({ data }) => handle(data)),
-    close: async () => void (await queue.close()),
+    close: async () => void (await queue.close(GIVE_UP_MS)),
   }
 }

@@ -11,7 +11,7 @@ import { type With, withStands } from './stands.ts'
 import { jobsOf } from './turns.ts'
 import { CROWD } from './workers.ts'
 
-const ROUNDS = 7
+const ROUNDS = 5
 const JOBS = 200
 /** After a job, that the worker has gone back to waiting. */
 const PAUSE_MS = 2

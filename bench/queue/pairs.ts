@@ -6,7 +6,7 @@ import { judgeTimes } from './judges.ts'
 import { qless } from './qless.ts'
 import { type With, withStands } from './stands.ts'
 
-const ALONE: CompareOptions = { rounds: 7, perRound: 2000 }
+const ALONE: CompareOptions = { rounds: 5, perRound: 2000 }
 
 export async function comparePairs(bench: Bench): Promise<void> {
   await withStands(bench, async ({ offering, empty }) => {

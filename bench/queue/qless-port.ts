@@ -65,7 +65,7 @@ local function job_of(jid)
 end
 `
 
-export const PUT = `${COMMON}
+export const PUT: string = `${COMMON}
 local now, worker, queue, jid, klass, data = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 cjson.decode(data)
 local key = 'ql:j:' .. jid
@@ -81,7 +81,7 @@ if redis.call('ZSCORE', 'ql:tracked', jid) then redis.call('PUBLISH', 'ql:put', 
 return jid
 `
 
-export const POP = `${COMMON}
+export const POP: string = `${COMMON}
 local now, worker, queue, count = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 local of_queue = 'ql:q:' .. queue
 if redis.call('SISMEMBER', 'ql:paused_queues', queue) == 1 then return '{}' end
@@ -110,7 +110,7 @@ end
 return cjson.encode(popped)
 `
 
-export const COMPLETE = `${COMMON}
+export const COMPLETE: string = `${COMMON}
 local now, jid, worker, queue, data = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 cjson.decode(data)
 local key, of_queue = 'ql:j:' .. jid, 'ql:q:' .. queue

@@ -21,7 +21,7 @@ export type Turns = ReadonlyMap<string, Turn>
 export interface TurnTerms {
   /** Of one round. */
   readonly jobs: number
-  /** Default 7. */
+  /** Default 5. */
   readonly rounds?: number
 }
 
@@ -32,7 +32,7 @@ export interface PerJob extends Cost {
 
 export type Results = ReadonlyMap<string, PerJob>
 
-const ROUNDS = 7
+const ROUNDS = 5
 const QUICK_ROUNDS = 2
 const QUICK_SHARE = 10
 
