@@ -59,7 +59,8 @@ async function openAll(port: number, contenders: readonly Contender[]): Promise<
   const skipped: Record<string, string> = {}
   for (const contender of contenders) {
     try {
-      sources.set(contender.name, await contender.connect(port, 'bench'))
+      // Variants of one package stand side by side, each on a queue of its own.
+      sources.set(contender.name, await contender.connect(port, `bench-${sources.size}`))
     } catch (error) {
       skipped[contender.name] = firstLine(error)
     }
