@@ -13,18 +13,19 @@ export interface Cost {
   readonly cpuUs: number
 }
 
-interface Stat {
+/** What INFO commandstats has of a command. */
+export interface Stat {
   readonly calls: number
   readonly us: number
 }
 
 /** Starts to measure; the function that comes back tells the cost since then. */
 export async function measureCost(client: Redis, pid: number, stand: Stand): Promise<() => Promise<Cost>> {
-  const [before, sentBefore] = [await read(client), new Map(stand.sent)]
+  const [before, sentBefore] = [await commandStats(client), new Map(stand.sent)]
   const cpuBefore = cpuOf(pid)
   return async () => {
     const cpuUs = cpuOf(pid) - cpuBefore
-    const after = await read(client)
+    const after = await commandStats(client)
     let [commands, insideUs] = [0, 0]
     for (const [name, count] of stand.sent) {
       const sent = count - (sentBefore.get(name) ?? 0)
@@ -43,7 +44,7 @@ function timeOf(sent: number, before: Stat | undefined, after: Stat | undefined)
   return calls === 0 ? 0 : us * Math.min(1, sent / calls)
 }
 
-async function read(client: Redis): Promise<Map<string, Stat>> {
+export async function commandStats(client: Redis): Promise<Map<string, Stat>> {
   const stats = await client.info('commandstats')
   const found = stats.matchAll(/^cmdstat_([^:]+):calls=(\d+),usec=(\d+)/gm)
   return new Map(

@@ -1,0 +1,11 @@
+// Who is measured, in the order of the tables. A new contender is a line here.
+
+import { beeQueue } from './bee-queue.ts'
+import { bullmq, bullmqPipelined } from './bullmq.ts'
+import type { Contender } from './contender.ts'
+import { qless } from './qless.ts'
+
+export const QUEUES: readonly Contender[] = [bullmq, beeQueue, qless]
+
+/** Where jobs are only added. */
+export const ADDERS: readonly Contender[] = [bullmq, bullmqPipelined, ...QUEUES.slice(1)]

@@ -1,0 +1,75 @@
+// From the call that adds a job to the start of its handler, while the worker is idle.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bench } from '../harness/bench.ts'
+import { median, percentile } from '../harness/statistics.ts'
+import { bullmq } from './bullmq.ts'
+import type { Worker } from './contender.ts'
+import { toJob } from './jobs.ts'
+import { judgeTimes } from './judges.ts'
+import { type With, withStands } from './stands.ts'
+import { jobsOf } from './turns.ts'
+import { CROWD } from './workers.ts'
+
+const ROUNDS = 5
+const JOBS = 200
+/** After a job, that the worker has gone back to waiting. */
+const PAUSE_MS = 2
+
+interface Latency {
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export async function compareLatency(bench: Bench): Promise<void> {
+  await withStands(bench, async ({ offering, empty }) => {
+    const racers = new Map<string, Racer>()
+    for (const [name, source] of offering('work')) racers.set(name, await toRacer(source))
+    for (let round = 0; round < (bench.quick ? 1 : ROUNDS); round++) {
+      for (const racer of racers.values()) await racer.run(jobsOf(bench, JOBS))
+    }
+    for (const { worker } of racers.values()) await worker.close()
+    await empty()
+    const results = new Map([...racers].map(([name, { latenciesMs }]) => [name, toLatency(latenciesMs)]))
+    bench.report(
+      `from add to start, worker of ${CROWD} that is idle`,
+      [...results].map(([variant, latency]) => ({ variant, ...latency })),
+    )
+    judge(bench, results)
+  })
+}
+
+interface Racer {
+  readonly worker: Worker
+  readonly latenciesMs: number[]
+  run(jobs: number): Promise<void>
+}
+
+async function toRacer(source: With<'work'>): Promise<Racer> {
+  const latenciesMs: number[] = []
+  let addedAt = 0
+  let next = 0
+  let finished = (): void => {}
+  const handle = async (): Promise<void> => void latenciesMs.push(performance.now() - addedAt)
+  const worker = await source.work({ concurrency: CROWD, handle, done: () => finished() })
+  worker.start()
+  const run = async (jobs: number): Promise<void> => {
+    for (let left = jobs; left > 0; left--) {
+      await sleep(PAUSE_MS)
+      const done = new Promise<void>((resolve) => (finished = resolve))
+      addedAt = performance.now()
+      await Promise.all([source.add(toJob(next++)), done])
+    }
+  }
+  return { worker, latenciesMs, run }
+}
+
+function toLatency(latenciesMs: readonly number[]): Latency {
+  return { p50Ms: median(latenciesMs), p99Ms: percentile(latenciesMs, 0.99) }
+}
+
+function judge(bench: Bench, results: ReadonlyMap<string, Latency>): void {
+  const title = (which: string): string => `from add to start, ${which} against BullMQ`
+  judgeTimes(bench, title('p50'), results, bullmq.name, ({ p50Ms }) => p50Ms, { atMost: 1 })
+  judgeTimes(bench, title('p99'), results, bullmq.name, ({ p99Ms }) => p99Ms, { atMost: 1.1 })
+}

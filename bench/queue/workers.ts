@@ -1,0 +1,119 @@
+// A worker on jobs that wait already and whose handler does nothing.
+
+import type { Bench } from '../harness/bench.ts'
+import { bullmq } from './bullmq.ts'
+import type { Job, Worker } from './contender.ts'
+import { fill, type Kind } from './jobs.ts'
+import { judgeTimes } from './judges.ts'
+import { type Stands, type With, withStands } from './stands.ts'
+import { compareTurns, type Results, type Turn } from './turns.ts'
+
+const CONCURRENCIES = [1, 50, 200]
+export const CROWD = 50
+const JOBS = 10_000
+const GROUPS = 100
+const PRIORITIES = 10
+const FAILING = 10
+const FAILURE = new Error('failed on purpose')
+
+export async function compareWorkers(bench: Bench): Promise<void> {
+  await withStands(bench, async (stands) => {
+    for (const concurrency of CONCURRENCIES) {
+      const results = await compareOn(bench, stands, `worker, ${concurrency} in flight`, { concurrency })
+      if (concurrency === CROWD) judge(bench, results)
+    }
+    const more = (what: string): string => `worker, ${CROWD} in flight, ${what}`
+    await compareOn(bench, stands, more('one job in ten fails once'), {
+      fails: true,
+      fields: ['attempts'],
+      kind: () => ({ attempts: 2 }),
+    })
+    await compareOn(bench, stands, more(`${PRIORITIES} priorities`), {
+      fields: ['priority'],
+      kind: (at) => ({ priority: 1 + (at % PRIORITIES) }),
+    })
+    await compareOn(bench, stands, more(`${GROUPS} groups`), {
+      fields: ['group'],
+      kind: (at) => ({ group: `group-${at % GROUPS}` }),
+    })
+  })
+}
+
+/** The same on a server that writes to a disk. */
+export async function compareWorkersOnDisk(bench: Bench, where: string): Promise<void> {
+  await withStands(bench, async (stands) => {
+    await compareOn(bench, stands, `worker, ${CROWD} in flight${where}`, {})
+  })
+}
+
+interface Plan extends Terms {
+  /** What a contender must heed to take part. */
+  readonly fields?: readonly (keyof Job)[]
+}
+
+interface Terms {
+  readonly concurrency?: number
+  readonly kind?: Kind
+  /** Each tenth job fails the first time. */
+  readonly fails?: boolean
+}
+
+function compareOn(bench: Bench, stands: Stands, title: string, plan: Plan): Promise<Results> {
+  const sources = [...stands.offering('work', ...(plan.fields ?? []))]
+  const turns = new Map(sources.map(([name, source]) => [name, working(source, plan, stands.empty)]))
+  return compareTurns(bench, title, turns, { jobs: JOBS })
+}
+
+/** Fills the queue, works on as many jobs as were added now, and empties what is left, if it should. */
+export function working(source: With<'work'>, terms: Terms, empty?: () => Promise<unknown>): Turn {
+  let worker: Worker | undefined
+  let handled = (): void => {}
+  return {
+    sends: source.sends,
+    before: async (jobs) => {
+      await fill(source, jobs, terms.kind)
+      const handle = terms.fails === true ? failingOnce() : async (): Promise<void> => {}
+      worker = await source.work({ concurrency: terms.concurrency ?? CROWD, handle, done: () => handled() })
+    },
+    run: async (jobs) => {
+      let left = jobs
+      await new Promise<void>((resolve) => {
+        handled = () => void (--left === 0 && resolve())
+        worker?.start()
+      })
+    },
+    after: async () => {
+      await worker?.close()
+      await empty?.()
+    },
+  }
+}
+
+function failingOnce(): (payload: string) => Promise<void> {
+  const failed = new Set<string>()
+  return async (payload) => {
+    if (Number(payload) % FAILING !== 0 || failed.has(payload)) return
+    failed.add(payload)
+    throw FAILURE
+  }
+}
+
+function judge(bench: Bench, results: Results): void {
+  const who = `worker, ${CROWD} in flight`
+  judgeTimes(
+    bench,
+    `${who}: jobs per second against BullMQ`,
+    results,
+    bullmq.name,
+    ({ perSecond }) => perSecond,
+    { atLeast: 5 },
+  )
+  judgeTimes(
+    bench,
+    `${who}: Redis CPU a job, how many times less than BullMQ`,
+    results,
+    bullmq.name,
+    ({ cpuUs }) => 1 / cpuUs,
+    { atLeast: 5 },
+  )
+}
