@@ -1,12 +1,11 @@
 --[[
 Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from
 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one
-priority the oldest first, and those of groups in turn. Whoever claims none, and waits, is woken when there is work; of
-those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims
-nothing more, and is answered the same as far as the jobs are still claimed.
+priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when
+there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated
+call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 
-@returns claimed  now_ms:integer ends_at_ms:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
-@returns idle     now_ms:integer recheck_ms:integer paused:flag refused:[at:integer why:text]
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries
          of the list whose jobs are elsewhere
 ]]
@@ -86,16 +85,22 @@ if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(found, tonumber(count))
-  return { 'claimed', now_ms, tonumber(ends_ms), parse_refused(text), told, options }
+  local paused = settings.paused and 1 or 0
+  return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, parse_refused(text), told, options }
 end
 
 local ended, refused = judge_acks(jobs, acks, acks_at)
 if #ended > 0 then
   finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
+local paused = settings.paused and 1 or 0
 if limit == 0 then
+  if #ended > 0 and may_free_others(queue, settings) and has_more(ready, prioritized, turns, queue) then
+    call_idle(idle, queue, 1, how)
+  end
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, refused, {}, {} }
+  return { 'claimed', now_ms, 0, 0, 0, paused, refused, {}, {} }
 end
 
 leave_idle(idle, queue, worker)
@@ -123,34 +128,33 @@ show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queu
 if is_marked(queue, GROUPS) then
   release_held(groups, turns, held, now_us, 100)
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
 local room, wait_ms = room_of(leases, queue, settings, limit, now_us)
-local taken = {}
+local taken, told, options = {}, {}, {}
 if room > 0 then
   taken = take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, room, now_us)
 end
-if #taken > 0 then
+local count, token, ends_ms = #taken / 3, 0, 0
+if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
-  local token, ends_ms = queue.token, now_ms + lease_ms
-  local told, options = lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
+  token, ends_ms = queue.token, now_ms + lease_ms
+  told, options = lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
   if settings.rate_limit > 0 then
     queue.arrival_us =
-      arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, #taken / 3)
+      arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
   end
-  if queue.idle > 0 then
-    if room > #taken / 3 or not has_more(ready, prioritized, turns, queue) then
-      see_to(idle, queue, ends_ms, now_ms, how)
-    else
-      call_idle(idle, queue, 1, how)
-    end
-  end
-  save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, #taken / 3, ends_ms, refused))
-  return { 'claimed', now_ms, ends_ms, refused, told, options }
 end
-local recheck_ms = 0
-if worker ~= '' then
+local waits, recheck_ms = 0, 0
+if queue.idle > 0 then
+  if count == room and count > 0 and has_more(ready, prioritized, turns, queue) then
+    call_idle(idle, queue, 1, how)
+  elseif count > 0 then
+    see_to(idle, queue, ends_ms, now_ms, how)
+  end
+end
+if worker ~= '' and count < limit then
+  waits = 1
   stand_idle(idle, queue, worker)
   recheck_ms = watch_time(queue, next_due_ms(scheduled, leases, held, queue), wait_ms, now_ms)
 end
-save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-return { 'idle', now_ms, recheck_ms, settings.paused and 1 or 0, refused }
+save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
+return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, refused, told, options }

@@ -30,8 +30,7 @@ export interface AckAndClaimArguments {
 }
 
 export type AckAndClaimAnswer =
-  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[]; readonly options: { readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly trace: string; readonly tags: string }[] }
-  | { readonly status: 'idle'; readonly nowMs: number; readonly recheckMs: number; readonly paused: boolean; readonly refused: { readonly at: number; readonly why: string }[] }
+  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly paused: boolean; readonly refused: { readonly at: number; readonly why: string }[]; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[]; readonly options: { readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly trace: string; readonly tags: string }[] }
 
 function readRefusedOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
@@ -60,35 +59,25 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
   return found
 }
 
-function readRefusedOfAckAndClaimIdle(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
 /**
- * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. Whoever claims none, and waits, is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed.
+ * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
  *
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries of the list whose jobs are elsewhere.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '2ea2c9b1696f4d89bd6e623aa9940a5e33251f52',
+    sha1: '87852d345ac9ac6fb45dfeb4b0823806db9f49fb',
     reads: false,
     bytes: true,
     source: `--[[
 Acks jobs that are done, and claims others. Each ack is judged by itself: those named in \`refused\` (places counted from
 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one
-priority the oldest first, and those of groups in turn. Whoever claims none, and waits, is woken when there is work; of
-those who wait one watches the time and comes back after \`recheck_ms\` (0: it need not). A repeated call acks and claims
-nothing more, and is answered the same as far as the jobs are still claimed.
+priority the oldest first, and those of groups in turn. A worker that claims fewer than it may \`waits\`, and is woken when
+there is work; of those who wait one watches the time and comes back after \`recheck_ms\` (0: it need not). A repeated
+call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 
-@returns claimed  now_ms:integer ends_at_ms:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
-@returns idle     now_ms:integer recheck_ms:integer paused:flag refused:[at:integer why:text]
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries
          of the list whose jobs are elsewhere
 ]]
@@ -1353,6 +1342,11 @@ local function room_of(leases, queue, settings, limit, now_us)
   return math.max(0, room), 0
 end
 
+-- Whether a job that ends may let another one start.
+local function may_free_others(queue, settings)
+  return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
+end
+
 -- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
 -- in how many milliseconds it has to come back; 0: it need not.
 local function watch_time(queue, due_ms, wait_ms, now_ms)
@@ -1384,16 +1378,22 @@ if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(found, tonumber(count))
-  return { 'claimed', now_ms, tonumber(ends_ms), parse_refused(text), told, options }
+  local paused = settings.paused and 1 or 0
+  return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, parse_refused(text), told, options }
 end
 
 local ended, refused = judge_acks(jobs, acks, acks_at)
 if #ended > 0 then
   finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
+local paused = settings.paused and 1 or 0
 if limit == 0 then
+  if #ended > 0 and may_free_others(queue, settings) and has_more(ready, prioritized, turns, queue) then
+    call_idle(idle, queue, 1, how)
+  end
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, refused, {}, {} }
+  return { 'claimed', now_ms, 0, 0, 0, paused, refused, {}, {} }
 end
 
 leave_idle(idle, queue, worker)
@@ -1421,73 +1421,72 @@ show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queu
 if is_marked(queue, GROUPS) then
   release_held(groups, turns, held, now_us, 100)
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
 local room, wait_ms = room_of(leases, queue, settings, limit, now_us)
-local taken = {}
+local taken, told, options = {}, {}, {}
 if room > 0 then
   taken = take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, room, now_us)
 end
-if #taken > 0 then
+local count, token, ends_ms = #taken / 3, 0, 0
+if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
-  local token, ends_ms = queue.token, now_ms + lease_ms
-  local told, options = lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
+  token, ends_ms = queue.token, now_ms + lease_ms
+  told, options = lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
   if settings.rate_limit > 0 then
     queue.arrival_us =
-      arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, #taken / 3)
+      arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
   end
-  if queue.idle > 0 then
-    if room > #taken / 3 or not has_more(ready, prioritized, turns, queue) then
-      see_to(idle, queue, ends_ms, now_ms, how)
-    else
-      call_idle(idle, queue, 1, how)
-    end
-  end
-  save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, #taken / 3, ends_ms, refused))
-  return { 'claimed', now_ms, ends_ms, refused, told, options }
 end
-local recheck_ms = 0
-if worker ~= '' then
+local waits, recheck_ms = 0, 0
+if queue.idle > 0 then
+  if count == room and count > 0 and has_more(ready, prioritized, turns, queue) then
+    call_idle(idle, queue, 1, how)
+  elseif count > 0 then
+    see_to(idle, queue, ends_ms, now_ms, how)
+  end
+end
+if worker ~= '' and count < limit then
+  waits = 1
   stand_idle(idle, queue, worker)
   recheck_ms = watch_time(queue, next_due_ms(scheduled, leases, held, queue), wait_ms, now_ms)
 end
-save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-return { 'idle', now_ms, recheck_ms, settings.paused and 1 or 0, refused }
+save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
+return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, refused, told, options }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/calls.lua', 1],
-    [92, 'lua/shared/tell.lua', 1],
-    [117, 'lua/shared/next-token.lua', 1],
-    [122, 'lua/shared/queue/state.lua', 1],
-    [184, 'lua/shared/queue/save.lua', 1],
-    [230, 'lua/shared/queue/save-call.lua', 1],
-    [238, 'lua/shared/queue/settings.lua', 1],
-    [265, 'lua/shared/queue/marks.lua', 1],
-    [278, 'lua/shared/queue/rate.lua', 1],
-    [298, 'lua/shared/queue/job.lua', 1],
-    [383, 'lua/shared/queue/run.lua', 1],
-    [429, 'lua/shared/queue/names.lua', 1],
-    [475, 'lua/shared/queue/failure.lua', 1],
-    [485, 'lua/shared/queue/note-failure.lua', 1],
-    [489, 'lua/shared/queue/groups.lua', 1],
-    [627, 'lua/shared/queue/ready.lua', 1],
-    [669, 'lua/shared/queue/fields.lua', 1],
-    [678, 'lua/shared/queue/due.lua', 1],
-    [712, 'lua/shared/queue/dead.lua', 1],
-    [767, 'lua/shared/queue/end.lua', 1],
-    [784, 'lua/shared/queue/reclaim.lua', 1],
-    [838, 'lua/shared/queue/finish.lua', 1],
-    [911, 'lua/shared/queue/take.lua', 1],
-    [1038, 'lua/shared/queue/lease.lua', 1],
-    [1094, 'lua/shared/queue/told.lua', 1],
-    [1116, 'lua/shared/queue/claimed-before.lua', 1],
-    [1161, 'lua/shared/queue/idle.lua', 1],
-    [1212, 'lua/shared/queue/next-due.lua', 1],
-    [1223, 'lua/shared/queue/judge.lua', 1],
-    [1286, 'lua/queue/ack-and-claim.lua', 70],
+    [39, 'lua/shared/clock.lua', 1],
+    [45, 'lua/shared/calls.lua', 1],
+    [91, 'lua/shared/tell.lua', 1],
+    [116, 'lua/shared/next-token.lua', 1],
+    [121, 'lua/shared/queue/state.lua', 1],
+    [183, 'lua/shared/queue/save.lua', 1],
+    [229, 'lua/shared/queue/save-call.lua', 1],
+    [237, 'lua/shared/queue/settings.lua', 1],
+    [264, 'lua/shared/queue/marks.lua', 1],
+    [277, 'lua/shared/queue/rate.lua', 1],
+    [297, 'lua/shared/queue/job.lua', 1],
+    [382, 'lua/shared/queue/run.lua', 1],
+    [428, 'lua/shared/queue/names.lua', 1],
+    [474, 'lua/shared/queue/failure.lua', 1],
+    [484, 'lua/shared/queue/note-failure.lua', 1],
+    [488, 'lua/shared/queue/groups.lua', 1],
+    [626, 'lua/shared/queue/ready.lua', 1],
+    [668, 'lua/shared/queue/fields.lua', 1],
+    [677, 'lua/shared/queue/due.lua', 1],
+    [711, 'lua/shared/queue/dead.lua', 1],
+    [766, 'lua/shared/queue/end.lua', 1],
+    [783, 'lua/shared/queue/reclaim.lua', 1],
+    [837, 'lua/shared/queue/finish.lua', 1],
+    [910, 'lua/shared/queue/take.lua', 1],
+    [1037, 'lua/shared/queue/lease.lua', 1],
+    [1093, 'lua/shared/queue/told.lua', 1],
+    [1115, 'lua/shared/queue/claimed-before.lua', 1],
+    [1160, 'lua/shared/queue/idle.lua', 1],
+    [1211, 'lua/shared/queue/next-due.lua', 1],
+    [1222, 'lua/shared/queue/judge.lua', 1],
+    [1290, 'lua/queue/ack-and-claim.lua', 69],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -1516,20 +1515,15 @@ return { 'idle', now_ms, recheck_ms, settings.paused and 1 or 0, refused }
           status: 'claimed',
           nowMs: asInteger(parts[1]),
           endsAtMs: asInteger(parts[2]),
-          refused: readRefusedOfAckAndClaimClaimed(parts[3]),
-          jobs: readJobsOfAckAndClaimClaimed(parts[4]),
-          options: readOptionsOfAckAndClaimClaimed(parts[5]),
-        }
-      case 'idle':
-        return {
-          status: 'idle',
-          nowMs: asInteger(parts[1]),
-          recheckMs: asInteger(parts[2]),
-          paused: asFlag(parts[3]),
-          refused: readRefusedOfAckAndClaimIdle(parts[4]),
+          waits: asFlag(parts[3]),
+          recheckMs: asInteger(parts[4]),
+          paused: asFlag(parts[5]),
+          refused: readRefusedOfAckAndClaimClaimed(parts[6]),
+          jobs: readJobsOfAckAndClaimClaimed(parts[7]),
+          options: readOptionsOfAckAndClaimClaimed(parts[8]),
         }
       default:
-        return unexpected('one of the answers claimed, idle', parts[0])
+        return unexpected('the answer claimed', parts[0])
     }
   },
 }

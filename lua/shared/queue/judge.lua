@@ -49,6 +49,11 @@ local function room_of(leases, queue, settings, limit, now_us)
   return math.max(0, room), 0
 end
 
+-- Whether a job that ends may let another one start.
+local function may_free_others(queue, settings)
+  return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
+end
+
 -- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
 -- in how many milliseconds it has to come back; 0: it need not.
 local function watch_time(queue, due_ms, wait_ms, now_ms)
