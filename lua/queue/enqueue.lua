@@ -111,6 +111,7 @@ for at = specs_at, #specs, 18 do
         due_ms,
         now_us
       )
+      standing = standing + (due_ms == 0 and 1 or 0)
     end
   else
     add_job(

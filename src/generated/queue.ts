@@ -62,12 +62,12 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 /**
  * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
  *
- * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries of the list whose jobs are elsewhere.
+ * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries of the list whose jobs are elsewhere.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '87852d345ac9ac6fb45dfeb4b0823806db9f49fb',
+    sha1: '785f8c8e078ec965e5428beb65f9c730b1ea61f6',
     reads: false,
     bytes: true,
     source: `--[[
@@ -78,7 +78,7 @@ there is work; of those who wait one watches the time and comes back after \`rec
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
-@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries
+@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
          of the list whose jobs are elsewhere
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -356,9 +356,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -459,7 +459,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -649,14 +650,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -665,7 +669,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -699,7 +703,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -716,10 +724,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -731,9 +739,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -783,6 +789,15 @@ end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
@@ -797,7 +812,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -852,12 +867,22 @@ local function end_claim(groups, turns, held, queue, job, run, now_us)
     free_in_group(groups, turns, held, job.group, now_us)
   end
 end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
+end
 -- Taking back what lost workers held.
 
 local LOST = 'lost'
 local LOST_MESSAGE = 'the lease ended before the job did'
 
--- Jobs whose lease has ended are ready again, before those that wait, or dead where that was their last attempt.
+-- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
+-- where that was their last attempt.
 -- Answers how many there were.
 local function reclaim_lost(
   jobs,
@@ -886,9 +911,9 @@ local function reclaim_lost(
     if stored[1] then
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(groups, turns, held, queue, job, run, now_us)
-      queue.reclaimed = queue.reclaimed + 1
       if run.state == 'x' then
         erase_job(jobs, ids, seq, job)
+        queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
         bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
@@ -902,6 +927,7 @@ local function reclaim_lost(
         note_failure(jobs, seq, now_ms, LOST, LOST_MESSAGE)
         queue.ready = queue.ready + run.size
       end
+      queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
     end
   end
   return #lost
@@ -909,13 +935,16 @@ end
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
 -- ended, and their results stay with them.
 
--- Removes what is above the number kept, or older than it may be; at most so many.
+-- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many.
 local function drop_done(jobs, ids, done, queue, settings, now_ms, most)
   local surplus = {}
   if settings.keep_ms > 0 then
     surplus = redis.call('ZRANGEBYSCORE', done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
   end
-  local above = settings.keep_count > 0 and redis.call('ZCARD', done) - settings.keep_count or 0
+  local above = settings.keep_ms == 0 and most or 0
+  if settings.keep_count > 0 then
+    above = redis.call('ZCARD', done) - settings.keep_count
+  end
   if above > #surplus then
     surplus = redis.call('ZRANGE', done, '0', math.min(above, most) - 1)
   end
@@ -975,13 +1004,17 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
   if keeps then
     redis.call('ZADD', done, unpack(kept))
     redis.call('HSET', jobs, unpack(kept_runs))
+  end
+  if queue.done > 0 then
     drop_done(jobs, ids, done, queue, settings, now_ms, 100 + #numbers)
   end
   queue.acked = queue.acked + #numbers
 end
 -- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
--- What is taken is a flat list of number, record and packed run (false: none).
+-- What is taken is a flat list of number, record and packed run (false: none); its \`seen\` are the numbers that it has,
+-- where the list may have one of them twice.
 local MOST_GHOSTS = 1000
+local MOST_EMPTY = 100
 
 local function is_ready(packed)
   return not packed or string.find(packed, '^[rb]') ~= nil
@@ -999,7 +1032,7 @@ local function stands_in_list(record, packed)
 end
 
 local function take_listed(jobs, ready, queue, count, taken)
-  local passed = 0
+  local passed, seen = 0, taken.seen
   while count > 0 and passed < MOST_GHOSTS do
     local numbers = redis.call('LPOP', ready, count)
     if not numbers then
@@ -1009,7 +1042,10 @@ local function take_listed(jobs, ready, queue, count, taken)
     local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
     for at, seq in ipairs(numbers) do
       local record, packed = stored[at * 2 - 1], stored[at * 2]
-      if stands_in_list(record, packed) then
+      if stands_in_list(record, packed) and not (seen and seen[seq]) then
+        if seen then
+          seen[seq] = true
+        end
         taken[#taken + 1] = seq
         taken[#taken + 1] = record
         taken[#taken + 1] = packed
@@ -1028,6 +1064,9 @@ local function take_numbers(jobs, numbers, taken)
   end
   local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
   for at, seq in ipairs(numbers) do
+    if taken.seen then
+      taken.seen[seq] = true
+    end
     taken[#taken + 1] = seq
     taken[#taken + 1] = stored[at * 2 - 1]
     taken[#taken + 1] = stored[at * 2]
@@ -1066,16 +1105,20 @@ end
 
 -- The list counts as one group more.
 local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, count, now_us, taken)
-  local ring = redis.call('LLEN', turns)
-  while count > 0 and ring > 0 do
+  local ring, empty = redis.call('LLEN', turns), 0
+  while count > 0 and ring > 0 and empty < MOST_EMPTY do
     local before = #taken
     if queue.turn >= ring then
       queue.turn = 0
       take_listed(jobs, ready, queue, 1, taken)
     else
-      queue.turn = queue.turn + 1
       local seq = take_of_group(grouped, groups, turns, held, now_us)
-      take_numbers(jobs, { seq or nil }, taken)
+      if seq then
+        queue.turn = queue.turn + 1
+        take_numbers(jobs, { seq }, taken)
+      else
+        empty = empty + 1
+      end
       ring = redis.call('LLEN', turns)
     end
     count = count - (#taken - before) / 3
@@ -1084,7 +1127,7 @@ local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, co
 end
 
 local function take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, count, now_us)
-  local taken = {}
+  local taken = { seen = queue.ghosts > 0 and {} or nil }
   local has_priorities = is_marked(queue, PRIORITIES)
   if has_priorities then
     take_prioritized(jobs, prioritized, '-inf', '(0', count, taken)
@@ -1135,6 +1178,8 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
     end
     local length = string.byte(record)
     if length > 0 then
+      -- One that was requeued may have a failure to forget.
+      is_plain = packed and attempts == 1 and 0 or 1
       body_at = length + 2
       name = string.sub(record, 2, length + 1)
     else
@@ -1193,18 +1238,19 @@ end
 
 -- What was claimed by the call that got these tokens: number, record and run of each.
 local function claimed_before(jobs, leases, token, count, ends_ms)
-  local found = {}
-  local numbers = redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', '0', '1000')
-  if #numbers == 0 then
-    return found
-  end
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-  for at, seq in ipairs(numbers) do
-    local run = stored[at * 2] and unpack_run(stored[at * 2])
-    if run and run.token > token and run.token <= token + count then
-      found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+  local found, from = {}, 0
+  repeat
+    local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
+      or {}
+    local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
+    for at, seq in ipairs(numbers) do
+      local run = stored[at * 2] and unpack_run(stored[at * 2])
+      if run and run.token > token and run.token <= token + count then
+        found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+      end
     end
-  end
+    from = from + #numbers
+  until #numbers < 1000
   return found
 end
 
@@ -1233,7 +1279,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -1244,12 +1292,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -1257,14 +1309,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -1293,11 +1350,12 @@ local function next_due_ms(scheduled, leases, held, queue)
 end
 -- What may be acked, and what may be claimed.
 
--- Of a repeated argument (number, token, result): what ends, as number, run and result, and what is refused.
+-- Of a repeated argument (number, token, result): what ends, as number, run and result, what is refused, and the
+-- numbers of those that are refused because they were cancelled.
 local function judge_acks(jobs, acks, acks_at)
-  local ended, refused, fields = {}, {}, {}
+  local ended, refused, stopped, fields = {}, {}, {}, {}
   if #acks < acks_at then
-    return ended, refused
+    return ended, refused, stopped
   end
   for at = acks_at, #acks, 3 do
     fields[#fields + 1] = 'r' .. acks[at]
@@ -1308,38 +1366,45 @@ local function judge_acks(jobs, acks, acks_at)
     local at = acks_at + (place - 1) * 3
     local seq = acks[at]
     local run = packed and unpack_run(packed)
-    local why = seen[seq] and 'acked' or why_not(run, tonumber(acks[at + 1]))
+    local why = seen[seq] or why_not(run, tonumber(acks[at + 1]))
     if why then
       refused[#refused + 1] = place - 1
       refused[#refused + 1] = why
+      if why == 'cancelled' and not seen[seq] then
+        seen[seq] = why
+        stopped[#stopped + 1] = seq
+      end
     else
-      seen[seq] = true
+      seen[seq] = 'acked'
       ended[#ended + 1] = seq
       ended[#ended + 1] = run
       ended[#ended + 1] = acks[at + 2]
     end
   end
-  return ended, refused
+  return ended, refused, stopped
 end
 
--- How many jobs may be claimed now, and in how many milliseconds one more may where the rate allows none.
+-- How many jobs may be claimed now.
 local function room_of(leases, queue, settings, limit, now_us)
   local room = limit
   if settings.paused then
-    return 0, 0
+    return 0
   end
   if settings.concurrency > 0 then
     room = math.min(room, settings.concurrency - redis.call('ZCARD', leases))
   end
   if settings.rate_limit > 0 and room > 0 then
-    local left = starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
-    if left == 0 then
-      local wait_ms = next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
-      return 0, math.max(1, wait_ms)
-    end
-    room = math.min(room, left)
+    room = math.min(room, starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us))
   end
-  return math.max(0, room), 0
+  return math.max(0, room)
+end
+
+-- In how many milliseconds the rate lets another ready job start; 0: it holds back none.
+local function next_start_ms(queue, settings, now_us)
+  if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
+    return 0
+  end
+  return next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
 end
 
 -- Whether a job that ends may let another one start.
@@ -1382,14 +1447,21 @@ if remembered then
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, parse_refused(text), told, options }
 end
 
-local ended, refused = judge_acks(jobs, acks, acks_at)
+local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
+for _, seq in ipairs(stopped) do
+  stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+end
 if #ended > 0 then
   finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 if limit == 0 then
-  if #ended > 0 and may_free_others(queue, settings) and has_more(ready, prioritized, turns, queue) then
+  if
+    #ended + #stopped > 0
+    and may_free_others(queue, settings)
+    and has_more(ready, prioritized, turns, queue)
+  then
     call_idle(idle, queue, 1, how)
   end
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
@@ -1421,7 +1493,7 @@ show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queu
 if is_marked(queue, GROUPS) then
   release_held(groups, turns, held, now_us, 100)
 end
-local room, wait_ms = room_of(leases, queue, settings, limit, now_us)
+local room = room_of(leases, queue, settings, limit, now_us)
 local taken, told, options = {}, {}, {}
 if room > 0 then
   taken = take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, room, now_us)
@@ -1436,21 +1508,25 @@ if count > 0 then
       arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
   end
 end
-local waits, recheck_ms = 0, 0
+local waits = worker ~= '' and count < limit
+local recheck_ms = 0
 if queue.idle > 0 then
   if count == room and count > 0 and has_more(ready, prioritized, turns, queue) then
     call_idle(idle, queue, 1, how)
-  elseif count > 0 then
+  elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
   end
 end
-if worker ~= '' and count < limit then
-  waits = 1
-  stand_idle(idle, queue, worker)
+if waits then
+  local wait_ms = next_start_ms(queue, settings, now_us)
+  if room > count and queue.ready > 0 and has_more(ready, prioritized, turns, queue) then
+    wait_ms = 1
+  end
   recheck_ms = watch_time(queue, next_due_ms(scheduled, leases, held, queue), wait_ms, now_ms)
+  stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, refused, told, options }
+return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refused, told, options }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
@@ -1468,25 +1544,26 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, refused, told, o
     [277, 'lua/shared/queue/rate.lua', 1],
     [297, 'lua/shared/queue/job.lua', 1],
     [382, 'lua/shared/queue/run.lua', 1],
-    [428, 'lua/shared/queue/names.lua', 1],
-    [474, 'lua/shared/queue/failure.lua', 1],
-    [484, 'lua/shared/queue/note-failure.lua', 1],
-    [488, 'lua/shared/queue/groups.lua', 1],
-    [626, 'lua/shared/queue/ready.lua', 1],
-    [668, 'lua/shared/queue/fields.lua', 1],
-    [677, 'lua/shared/queue/due.lua', 1],
-    [711, 'lua/shared/queue/dead.lua', 1],
-    [766, 'lua/shared/queue/end.lua', 1],
-    [783, 'lua/shared/queue/reclaim.lua', 1],
-    [837, 'lua/shared/queue/finish.lua', 1],
-    [910, 'lua/shared/queue/take.lua', 1],
-    [1037, 'lua/shared/queue/lease.lua', 1],
-    [1093, 'lua/shared/queue/told.lua', 1],
-    [1115, 'lua/shared/queue/claimed-before.lua', 1],
-    [1160, 'lua/shared/queue/idle.lua', 1],
-    [1211, 'lua/shared/queue/next-due.lua', 1],
-    [1222, 'lua/shared/queue/judge.lua', 1],
-    [1290, 'lua/queue/ack-and-claim.lua', 69],
+    [429, 'lua/shared/queue/names.lua', 1],
+    [475, 'lua/shared/queue/failure.lua', 1],
+    [485, 'lua/shared/queue/note-failure.lua', 1],
+    [489, 'lua/shared/queue/groups.lua', 1],
+    [630, 'lua/shared/queue/ready.lua', 1],
+    [674, 'lua/shared/queue/fields.lua', 1],
+    [683, 'lua/shared/queue/due.lua', 1],
+    [717, 'lua/shared/queue/dead.lua', 1],
+    [781, 'lua/shared/queue/end.lua', 1],
+    [798, 'lua/shared/queue/stop.lua', 1],
+    [807, 'lua/shared/queue/reclaim.lua', 1],
+    [863, 'lua/shared/queue/finish.lua', 1],
+    [941, 'lua/shared/queue/take.lua', 1],
+    [1080, 'lua/shared/queue/lease.lua', 1],
+    [1138, 'lua/shared/queue/told.lua', 1],
+    [1160, 'lua/shared/queue/claimed-before.lua', 1],
+    [1206, 'lua/shared/queue/idle.lua', 1],
+    [1268, 'lua/shared/queue/next-due.lua', 1],
+    [1279, 'lua/shared/queue/judge.lua', 1],
+    [1355, 'lua/queue/ack-and-claim.lua', 70],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -1559,7 +1636,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'ad03dca9b982c4171bf1ecc81bc75ae4eba4fcdf',
+    sha1: 'f1be1e389cdef2081a7d21c32eaeeedbee48876f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1763,9 +1840,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -1866,7 +1943,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -2052,14 +2130,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -2068,7 +2149,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -2101,6 +2182,15 @@ end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
@@ -2115,7 +2205,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -2169,6 +2259,15 @@ local function end_claim(groups, turns, held, queue, job, run, now_us)
   if job.group ~= '' then
     free_in_group(groups, turns, held, job.group, now_us)
   end
+end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
 local function judge_job(jobs, seq, token)
@@ -2226,6 +2325,9 @@ for at = failures_at, #failures, 4 do
   if why then
     refused[#refused + 1] = (at - failures_at) / 4
     refused[#refused + 1] = why
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
   else
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
@@ -2248,14 +2350,15 @@ return { 'buried', refused }
     [192, 'lua/shared/queue/rate.lua', 1],
     [212, 'lua/shared/queue/job.lua', 1],
     [297, 'lua/shared/queue/run.lua', 1],
-    [343, 'lua/shared/queue/names.lua', 1],
-    [389, 'lua/shared/queue/failure.lua', 1],
-    [399, 'lua/shared/queue/groups.lua', 1],
-    [537, 'lua/shared/queue/dead.lua', 1],
-    [592, 'lua/shared/queue/end.lua', 1],
-    [609, 'lua/shared/queue/judge-one.lua', 1],
-    [619, 'lua/shared/queue/told.lua', 1],
-    [641, 'lua/queue/bury.lua', 39],
+    [344, 'lua/shared/queue/names.lua', 1],
+    [390, 'lua/shared/queue/failure.lua', 1],
+    [400, 'lua/shared/queue/groups.lua', 1],
+    [541, 'lua/shared/queue/dead.lua', 1],
+    [605, 'lua/shared/queue/end.lua', 1],
+    [622, 'lua/shared/queue/stop.lua', 1],
+    [631, 'lua/shared/queue/judge-one.lua', 1],
+    [641, 'lua/shared/queue/told.lua', 1],
+    [663, 'lua/queue/bury.lua', 40],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.failures.length * 4)
@@ -2303,20 +2406,21 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: its worker is told when it extends or acks, and the job is removed then, or when its lease ends: `stopping`. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed.
+ * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed.
  *
  * Cost: O(jobs x log n).
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '87f5d37f1ac078848279c42206c4048b1504d5e6',
+    sha1: '2eab2d7087c1607a53f91b231c1e19588170d007',
     reads: false,
     bytes: false,
     source: `--[[
 Cancels jobs. One that is not claimed is removed, also one that is dead or done: \`cancelled\`. One that is claimed is to
-stop: its worker is told when it extends or acks, and the job is removed then, or when its lease ends: \`stopping\`.
-\`absent\`: there is no such job. Repeating the call changes nothing more, and says \`absent\` of what it removed.
+stop: \`stopping\`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by
+one of the last three, or when its lease ends. \`absent\`: there is no such job. Repeating the call changes nothing more,
+and says \`absent\` of what it removed.
 
 @returns cancelled  outcomes:[outcome:text]
 @cost    O(jobs x log n)
@@ -2471,9 +2575,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -2574,7 +2678,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -2760,14 +2865,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -2776,7 +2884,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -2810,7 +2918,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -2827,10 +2939,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -2842,14 +2954,21 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -2865,7 +2984,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -3023,22 +3142,22 @@ return { 'cancelled', outcomes }
   parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/queue/state.lua', 1],
-    [90, 'lua/shared/queue/save.lua', 1],
-    [136, 'lua/shared/queue/marks.lua', 1],
-    [149, 'lua/shared/queue/rate.lua', 1],
-    [169, 'lua/shared/queue/job.lua', 1],
-    [254, 'lua/shared/queue/run.lua', 1],
-    [300, 'lua/shared/queue/names.lua', 1],
-    [346, 'lua/shared/queue/failure.lua', 1],
-    [356, 'lua/shared/queue/groups.lua', 1],
-    [494, 'lua/shared/queue/ready.lua', 1],
-    [536, 'lua/shared/queue/dead.lua', 1],
-    [591, 'lua/shared/queue/end.lua', 1],
-    [608, 'lua/shared/queue/find.lua', 1],
-    [629, 'lua/shared/queue/displace.lua', 1],
-    [661, 'lua/queue/cancel.lua', 37],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/queue/state.lua', 1],
+    [91, 'lua/shared/queue/save.lua', 1],
+    [137, 'lua/shared/queue/marks.lua', 1],
+    [150, 'lua/shared/queue/rate.lua', 1],
+    [170, 'lua/shared/queue/job.lua', 1],
+    [255, 'lua/shared/queue/run.lua', 1],
+    [302, 'lua/shared/queue/names.lua', 1],
+    [348, 'lua/shared/queue/failure.lua', 1],
+    [358, 'lua/shared/queue/groups.lua', 1],
+    [499, 'lua/shared/queue/ready.lua', 1],
+    [543, 'lua/shared/queue/dead.lua', 1],
+    [607, 'lua/shared/queue/end.lua', 1],
+    [624, 'lua/shared/queue/find.lua', 1],
+    [645, 'lua/shared/queue/displace.lua', 1],
+    [677, 'lua/queue/cancel.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.wanted.length)
@@ -3083,7 +3202,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '6bf43ae31f6a16fac1b1529f3ae8faf21309c337',
+    sha1: 'e9d2829ab3890e4991354bcf65d464fc55f72058',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3141,7 +3260,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -3152,12 +3273,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -3165,14 +3290,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -3190,7 +3320,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
 end
 
 local waiting = { idle = redis.call('ZCARD', idle) }
-call_idle(idle, waiting, 8, { channel = channel, sharded = sharded, counted = counted })
+call_idle(idle, waiting, MOST_GONE, { channel = channel, sharded = sharded, counted = counted })
 local keys = {
   meta,
   jobs,
@@ -3221,7 +3351,7 @@ return { 'cleared', existed }
     [1, 'lua/queue/clear.lua', 1],
     [27, 'lua/shared/tell.lua', 1],
     [52, 'lua/shared/queue/idle.lua', 1],
-    [103, 'lua/queue/clear.lua', 29],
+    [114, 'lua/queue/clear.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3277,7 +3407,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '73957a2d5c85c020f96cd44f955ee6b63b69b4a5',
+    sha1: 'f4439849f701be5a14e2c26fc3bf12dcae554325',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3450,9 +3580,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -3552,14 +3682,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -3568,7 +3701,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -3602,7 +3735,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -3613,12 +3748,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -3626,14 +3765,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -3700,8 +3844,8 @@ return {
     [115, 'lua/shared/queue/save.lua', 1],
     [161, 'lua/shared/queue/rate.lua', 1],
     [181, 'lua/shared/queue/groups.lua', 1],
-    [319, 'lua/shared/queue/idle.lua', 1],
-    [370, 'lua/queue/configure-group.lua', 29],
+    [322, 'lua/shared/queue/idle.lua', 1],
+    [384, 'lua/queue/configure-group.lua', 29],
   ],
   encode(args) {
     return [
@@ -3770,7 +3914,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'aac44e11e08ec08545202105283113bc9172fce4',
+    sha1: '248921274107f34c77e015718727875245da794b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3963,7 +4107,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -3974,12 +4120,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -3987,14 +4137,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -4056,7 +4211,7 @@ return {
     [114, 'lua/shared/queue/save.lua', 1],
     [160, 'lua/shared/queue/settings.lua', 1],
     [187, 'lua/shared/queue/idle.lua', 1],
-    [238, 'lua/queue/configure.lua', 27],
+    [249, 'lua/queue/configure.lua', 27],
   ],
   encode(args) {
     return [
@@ -4104,7 +4259,7 @@ export interface EnqueueAlikeArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** name of the jobs, 255 bytes at most */
+  /** name of the jobs, 1 to 255 bytes */
   readonly name: string
   /** of each job */
   readonly payloads: readonly (string | Uint8Array)[]
@@ -4122,7 +4277,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '05ed36e6d847ce5858fe915450284814acdf4fa9',
+    sha1: 'b148c595cbf21102a5e545101dbe389711922861',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4143,7 +4298,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local name = ARGV[7] -- text: name of the jobs, 255 bytes at most
+local name = ARGV[7] -- text: name of the jobs, 1 to 255 bytes
 local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
@@ -4358,7 +4513,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -4369,12 +4526,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -4382,14 +4543,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -4514,6 +4680,9 @@ end
 if remembered then
   return { 'enqueued', tonumber(remembered) }
 end
+if name == '' or #name > 255 then
+  return redis.error_reply('INVALID name: 1 to 255 bytes')
+end
 local now_us = clock_us()
 local count = #payloads - payloads_at + 1
 local first = number_jobs(queue, count, now_us)
@@ -4553,9 +4722,9 @@ return { 'enqueued', first }
     [176, 'lua/shared/queue/save.lua', 1],
     [222, 'lua/shared/queue/save-call.lua', 1],
     [230, 'lua/shared/queue/idle.lua', 1],
-    [281, 'lua/shared/queue/number.lua', 1],
-    [290, 'lua/shared/queue/job.lua', 1],
-    [375, 'lua/queue/enqueue-alike.lua', 33],
+    [292, 'lua/shared/queue/number.lua', 1],
+    [301, 'lua/shared/queue/job.lua', 1],
+    [386, 'lua/queue/enqueue-alike.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -4623,7 +4792,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'c172d8cd6c0976b03f01e436f0f5c153b5d399bb',
+    sha1: 'ee9c36a7b8e76752a026a389ea7ecc7742fcb60d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4886,9 +5055,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -4989,7 +5158,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -5165,14 +5335,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -5181,7 +5354,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -5215,7 +5388,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -5232,10 +5409,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -5247,9 +5424,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -5371,7 +5546,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -5382,12 +5559,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -5395,14 +5576,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -5483,6 +5669,7 @@ for at = specs_at, #specs, 18 do
         due_ms,
         now_us
       )
+      standing = standing + (due_ms == 0 and 1 or 0)
     end
   else
     add_job(
@@ -5541,14 +5728,14 @@ return { 'enqueued', first, duplicates }
     [251, 'lua/shared/queue/rate.lua', 1],
     [271, 'lua/shared/queue/job.lua', 1],
     [356, 'lua/shared/queue/run.lua', 1],
-    [402, 'lua/shared/queue/names.lua', 1],
-    [448, 'lua/shared/queue/groups.lua', 1],
-    [586, 'lua/shared/queue/ready.lua', 1],
-    [628, 'lua/shared/queue/number.lua', 1],
-    [637, 'lua/shared/queue/enqueue.lua', 1],
-    [668, 'lua/shared/queue/replace.lua', 1],
-    [742, 'lua/shared/queue/idle.lua', 1],
-    [793, 'lua/queue/enqueue.lua', 49],
+    [403, 'lua/shared/queue/names.lua', 1],
+    [449, 'lua/shared/queue/groups.lua', 1],
+    [590, 'lua/shared/queue/ready.lua', 1],
+    [634, 'lua/shared/queue/number.lua', 1],
+    [643, 'lua/shared/queue/enqueue.lua', 1],
+    [674, 'lua/shared/queue/replace.lua', 1],
+    [748, 'lua/shared/queue/idle.lua', 1],
+    [810, 'lua/queue/enqueue.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 18)
@@ -5625,7 +5812,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '670e6947b67d67ce407fda66fdb6c7906e1d639e',
+    sha1: '272eff840b2832eb6b2878f1d86205c4acde1875',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5719,7 +5906,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -5800,8 +5988,8 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
     [84, 'lua/shared/queue/run.lua', 1],
-    [130, 'lua/shared/queue/judge-one.lua', 1],
-    [140, 'lua/queue/extend.lua', 20],
+    [131, 'lua/shared/queue/judge-one.lua', 1],
+    [141, 'lua/queue/extend.lua', 20],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -5996,7 +6184,7 @@ function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: numbe
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: 'e9dfba817bfc7f46b849253ed10cfad9a3bb7186',
+    sha1: 'ac7268c703980f3647254798b9cddbf26aa49f0d',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6175,7 +6363,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -6304,10 +6493,10 @@ return { 'found', math.floor(clock_us() / 1000), told }
     [22, 'lua/shared/queue/state.lua', 1],
     [84, 'lua/shared/queue/job.lua', 1],
     [169, 'lua/shared/queue/run.lua', 1],
-    [215, 'lua/shared/queue/failure.lua', 1],
-    [225, 'lua/shared/queue/find.lua', 1],
-    [246, 'lua/shared/queue/tell-job.lua', 1],
-    [281, 'lua/queue/find.lua', 23],
+    [216, 'lua/shared/queue/failure.lua', 1],
+    [226, 'lua/shared/queue/find.lua', 1],
+    [247, 'lua/shared/queue/tell-job.lua', 1],
+    [282, 'lua/queue/find.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -6600,7 +6789,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '5b0a15976ffff0d9d320f50134ffba1789bf80a6',
+    sha1: '98a6c057dc9add463769386dd6f442629157f3f2',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6787,7 +6976,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -6908,6 +7098,15 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+-- Whether a job whose number is in the list is ready there.
+local function stands_listed(prioritized_jobs, record, run, seq)
+  local job = read_job(record)
+  return state_of(run) == 'ready'
+    and job.group == ''
+    and job.priority == 0
+    and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
+end
+
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
 if state == 'ready' then
@@ -6930,15 +7129,16 @@ elseif state == 'done' then
 else
   return redis.error_reply('INVALID state: ready, prioritized, grouped, scheduled, claimed, dead or done')
 end
-local told = {}
+local told, seen = {}, {}
 if #numbers > 0 then
   local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
   for at, seq in ipairs(numbers) do
     local record, packed = stored[at * 2 - 1], stored[at * 2]
     local run = packed and unpack_run(packed)
-    -- A ghost is told where it stands now.
-    if record and (state ~= 'ready' or state_of(run) == 'ready') then
+    -- A ghost is told where it stands now, and one that came back where it stands first.
+    if record and (state ~= 'ready' or (not seen[seq] and stands_listed(prioritized, record, run, seq))) then
       tell_job(told, jobs, seq, record, run)
+      seen[seq] = true
     end
   end
 end
@@ -6953,11 +7153,11 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [30, 'lua/shared/queue/state.lua', 1],
     [92, 'lua/shared/queue/job.lua', 1],
     [177, 'lua/shared/queue/run.lua', 1],
-    [223, 'lua/shared/queue/failure.lua', 1],
-    [233, 'lua/shared/queue/find.lua', 1],
-    [254, 'lua/shared/queue/fields.lua', 1],
-    [263, 'lua/shared/queue/tell-job.lua', 1],
-    [298, 'lua/queue/list.lua', 32],
+    [224, 'lua/shared/queue/failure.lua', 1],
+    [234, 'lua/shared/queue/find.lua', 1],
+    [255, 'lua/shared/queue/fields.lua', 1],
+    [264, 'lua/shared/queue/tell-job.lua', 1],
+    [299, 'lua/queue/list.lua', 32],
   ],
   encode(args) {
     return [
@@ -7003,19 +7203,19 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 }
 
 /**
- * Gives jobs that are not claimed another priority; among those of one priority they keep their age. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
+ * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
  *
  * Cost: O(jobs x log n).
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '45d4a0998c160ef3598cd95bb5b394c69fb848f7',
+    sha1: '19a9512868767264a1e82163b2d86f323c69c4a6',
     reads: false,
     bytes: false,
     source: `--[[
-Gives jobs that are not claimed another priority; among those of one priority they keep their age. Outcomes: \`changed\`,
-\`claimed\`, \`absent\`. Safe to repeat.
+Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group
+that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`, \`absent\`. Safe to repeat.
 
 @returns changed  outcomes:[outcome:text]
 @cost    O(jobs x log n)
@@ -7169,9 +7369,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -7272,7 +7472,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -7402,14 +7603,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -7418,7 +7622,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -7452,7 +7656,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -7469,10 +7677,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -7484,9 +7692,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -7565,11 +7771,11 @@ return { 'changed', outcomes }
     [147, 'lua/shared/queue/rate.lua', 1],
     [167, 'lua/shared/queue/job.lua', 1],
     [252, 'lua/shared/queue/run.lua', 1],
-    [298, 'lua/shared/queue/groups.lua', 1],
-    [436, 'lua/shared/queue/ready.lua', 1],
-    [478, 'lua/shared/queue/find.lua', 1],
-    [499, 'lua/shared/queue/reprioritize.lua', 1],
-    [514, 'lua/queue/reprioritize.lua', 31],
+    [299, 'lua/shared/queue/groups.lua', 1],
+    [440, 'lua/shared/queue/ready.lua', 1],
+    [484, 'lua/shared/queue/find.lua', 1],
+    [505, 'lua/shared/queue/reprioritize.lua', 1],
+    [520, 'lua/queue/reprioritize.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7621,7 +7827,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '6a6e596fcf20e4d4eaf7032531478a74387e6d77',
+    sha1: 'a77bb38be582017cc38bfadf83288d51332bc197',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7813,9 +8019,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -7916,7 +8122,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -8102,14 +8309,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -8118,7 +8328,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -8152,7 +8362,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -8169,10 +8383,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -8184,14 +8398,21 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -8207,7 +8428,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -8288,7 +8509,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -8299,12 +8522,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -8312,14 +8539,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -8380,16 +8612,16 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [180, 'lua/shared/queue/rate.lua', 1],
     [200, 'lua/shared/queue/job.lua', 1],
     [285, 'lua/shared/queue/run.lua', 1],
-    [331, 'lua/shared/queue/names.lua', 1],
-    [377, 'lua/shared/queue/failure.lua', 1],
-    [387, 'lua/shared/queue/groups.lua', 1],
-    [525, 'lua/shared/queue/ready.lua', 1],
-    [567, 'lua/shared/queue/dead.lua', 1],
-    [622, 'lua/shared/queue/end.lua', 1],
-    [639, 'lua/shared/queue/begin-again.lua', 1],
-    [661, 'lua/shared/queue/idle.lua', 1],
-    [712, 'lua/shared/queue/kind.lua', 1],
-    [720, 'lua/queue/requeue-failed.lua', 45],
+    [332, 'lua/shared/queue/names.lua', 1],
+    [378, 'lua/shared/queue/failure.lua', 1],
+    [388, 'lua/shared/queue/groups.lua', 1],
+    [529, 'lua/shared/queue/ready.lua', 1],
+    [573, 'lua/shared/queue/dead.lua', 1],
+    [637, 'lua/shared/queue/end.lua', 1],
+    [654, 'lua/shared/queue/begin-again.lua', 1],
+    [676, 'lua/shared/queue/idle.lua', 1],
+    [738, 'lua/shared/queue/kind.lua', 1],
+    [746, 'lua/queue/requeue-failed.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -8447,7 +8679,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'f5f159ebcf9107f6cac2e71d34843b68a9a7c47b',
+    sha1: 'e802a2a434e5049d094cded37b2c2e49b44b85dc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8640,9 +8872,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -8743,7 +8975,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -8929,14 +9162,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -8945,7 +9181,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -8979,7 +9215,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -8996,10 +9236,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -9011,14 +9251,21 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -9034,7 +9281,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -9151,7 +9398,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -9162,12 +9411,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -9175,14 +9428,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -9208,7 +9466,9 @@ local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
-  if seq and outcome ~= 'ready' and outcome ~= 'claimed' then
+  if outcome == 'stopping' then
+    outcome = 'claimed'
+  elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record)
     displace(
       jobs,
@@ -9251,16 +9511,16 @@ return { 'requeued', outcomes }
     [181, 'lua/shared/queue/rate.lua', 1],
     [201, 'lua/shared/queue/job.lua', 1],
     [286, 'lua/shared/queue/run.lua', 1],
-    [332, 'lua/shared/queue/names.lua', 1],
-    [378, 'lua/shared/queue/failure.lua', 1],
-    [388, 'lua/shared/queue/groups.lua', 1],
-    [526, 'lua/shared/queue/ready.lua', 1],
-    [568, 'lua/shared/queue/dead.lua', 1],
-    [623, 'lua/shared/queue/find.lua', 1],
-    [644, 'lua/shared/queue/displace.lua', 1],
-    [676, 'lua/shared/queue/begin-again.lua', 1],
-    [698, 'lua/shared/queue/idle.lua', 1],
-    [749, 'lua/queue/requeue.lua', 46],
+    [333, 'lua/shared/queue/names.lua', 1],
+    [379, 'lua/shared/queue/failure.lua', 1],
+    [389, 'lua/shared/queue/groups.lua', 1],
+    [530, 'lua/shared/queue/ready.lua', 1],
+    [574, 'lua/shared/queue/dead.lua', 1],
+    [638, 'lua/shared/queue/find.lua', 1],
+    [659, 'lua/shared/queue/displace.lua', 1],
+    [691, 'lua/shared/queue/begin-again.lua', 1],
+    [713, 'lua/shared/queue/idle.lua', 1],
+    [775, 'lua/queue/requeue.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -9333,7 +9593,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '2dc88aa2b5611aeb502c2d18d50a0d2940ca248e',
+    sha1: '398cc1f99a5335adc358e44e443f04963f818216',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9560,6 +9820,33 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
+-- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
+-- <keep_ms>'. 0 for a number: no limit, nothing kept.
+
+local function parse_settings(text)
+  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+  return {
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    keep_count = tonumber(keep_count),
+    keep_ms = tonumber(keep_ms),
+  }
+end
+
+local function format_settings(settings)
+  return string.format(
+    '%d %.0f %.0f %.0f %.0f %.0f',
+    settings.paused and 1 or 0,
+    settings.concurrency,
+    settings.rate_limit,
+    settings.rate_window_ms,
+    settings.keep_count,
+    settings.keep_ms
+  )
+end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local PRIORITIES = 1
 local GROUPS = 2
@@ -9583,9 +9870,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -9686,7 +9973,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -9876,14 +10164,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -9892,7 +10183,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -9926,7 +10217,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -9943,10 +10238,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -9958,9 +10253,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -10021,6 +10314,15 @@ end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
@@ -10035,7 +10337,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -10090,11 +10392,22 @@ local function end_claim(groups, turns, held, queue, job, run, now_us)
     free_in_group(groups, turns, held, job.group, now_us)
   end
 end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -10105,12 +10418,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -10118,14 +10435,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -10197,6 +10519,9 @@ for at = failures_at, #failures, 5 do
   if why then
     refused[#refused + 1] = place
     refused[#refused + 1] = why
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
   else
     local job, delay_ms = read_job(record), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
@@ -10243,6 +10568,11 @@ for at = failures_at, #failures, 5 do
   end
 end
 if queue.idle > 0 then
+  -- Where so many may be claimed at once, another one may start now.
+  local settings = parse_settings(queue.settings)
+  if queue.ready > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS)) then
+    standing = math.max(standing, 1)
+  end
   local how = { channel = channel, sharded = sharded, counted = counted }
   call_idle(idle, queue, math.min(standing, 8), how)
   if soonest_ms < math.huge then
@@ -10262,22 +10592,24 @@ return { 'retried', refused, buried }
     [109, 'lua/shared/queue/state.lua', 1],
     [171, 'lua/shared/queue/save.lua', 1],
     [217, 'lua/shared/queue/save-call.lua', 1],
-    [225, 'lua/shared/queue/marks.lua', 1],
-    [238, 'lua/shared/queue/rate.lua', 1],
-    [258, 'lua/shared/queue/job.lua', 1],
-    [343, 'lua/shared/queue/run.lua', 1],
-    [389, 'lua/shared/queue/names.lua', 1],
-    [435, 'lua/shared/queue/failure.lua', 1],
-    [445, 'lua/shared/queue/note-failure.lua', 1],
-    [449, 'lua/shared/queue/groups.lua', 1],
-    [587, 'lua/shared/queue/ready.lua', 1],
-    [629, 'lua/shared/queue/backoff.lua', 1],
-    [683, 'lua/shared/queue/dead.lua', 1],
-    [738, 'lua/shared/queue/end.lua', 1],
-    [755, 'lua/shared/queue/idle.lua', 1],
-    [806, 'lua/shared/queue/judge-one.lua', 1],
-    [816, 'lua/shared/queue/told.lua', 1],
-    [838, 'lua/queue/retry.lua', 53],
+    [225, 'lua/shared/queue/settings.lua', 1],
+    [252, 'lua/shared/queue/marks.lua', 1],
+    [265, 'lua/shared/queue/rate.lua', 1],
+    [285, 'lua/shared/queue/job.lua', 1],
+    [370, 'lua/shared/queue/run.lua', 1],
+    [417, 'lua/shared/queue/names.lua', 1],
+    [463, 'lua/shared/queue/failure.lua', 1],
+    [473, 'lua/shared/queue/note-failure.lua', 1],
+    [477, 'lua/shared/queue/groups.lua', 1],
+    [618, 'lua/shared/queue/ready.lua', 1],
+    [662, 'lua/shared/queue/backoff.lua', 1],
+    [716, 'lua/shared/queue/dead.lua', 1],
+    [780, 'lua/shared/queue/end.lua', 1],
+    [797, 'lua/shared/queue/stop.lua', 1],
+    [806, 'lua/shared/queue/idle.lua', 1],
+    [868, 'lua/shared/queue/judge-one.lua', 1],
+    [878, 'lua/shared/queue/told.lua', 1],
+    [900, 'lua/queue/retry.lua', 55],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -10347,7 +10679,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '0fbdf896c1851ec041e9e1b87d079194a64cf1bb',
+    sha1: '33e8e97e21c8a0251f4834292ad2ca771c2a2768',
     reads: true,
     bytes: true,
     source: `--[[
@@ -10528,7 +10860,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -10667,10 +11000,10 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [24, 'lua/shared/queue/state.lua', 1],
     [86, 'lua/shared/queue/job.lua', 1],
     [171, 'lua/shared/queue/run.lua', 1],
-    [217, 'lua/shared/queue/failure.lua', 1],
-    [227, 'lua/shared/queue/find.lua', 1],
-    [248, 'lua/shared/queue/tell-job.lua', 1],
-    [283, 'lua/queue/search.lua', 25],
+    [218, 'lua/shared/queue/failure.lua', 1],
+    [228, 'lua/shared/queue/find.lua', 1],
+    [249, 'lua/shared/queue/tell-job.lua', 1],
+    [284, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [

@@ -27,6 +27,8 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
     end
     local length = string.byte(record)
     if length > 0 then
+      -- One that was requeued may have a failure to forget.
+      is_plain = packed and attempts == 1 and 0 or 1
       body_at = length + 2
       name = string.sub(record, 2, length + 1)
     else
