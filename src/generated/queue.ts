@@ -67,7 +67,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '785f8c8e078ec965e5428beb65f9c730b1ea61f6',
+    sha1: '1c9c99c76262dfd23c52d4b81a4866bc2e63909b',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1170,8 +1170,8 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
   local told, options, runs, ends = {}, {}, {}, {}
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
-    local attempts, size, is_plain = 1, #record, 1
-    local name, body_at
+    local attempts, size = 1, #record
+    local is_plain, name, body_at
     token = token + 1
     if packed then
       attempts = unpack_run(packed).attempts + 1
@@ -9593,7 +9593,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '398cc1f99a5335adc358e44e443f04963f818216',
+    sha1: '4764c909dd5dadffed32236fa97811bc9194c339',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10273,8 +10273,8 @@ local function backoff_of(job, run)
   if job.backoff_max_ms > 0 then
     delay_ms = math.min(delay_ms, job.backoff_max_ms)
   end
-  -- Chance enough: the lower digits of a token are microseconds.
-  local chance = run.token * 7919 % 1000 / 1000
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
   return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
 end
 

@@ -19,8 +19,8 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
   local told, options, runs, ends = {}, {}, {}, {}
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
-    local attempts, size, is_plain = 1, #record, 1
-    local name, body_at
+    local attempts, size = 1, #record
+    local is_plain, name, body_at
     token = token + 1
     if packed then
       attempts = unpack_run(packed).attempts + 1
