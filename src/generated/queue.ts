@@ -67,7 +67,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '1c9c99c76262dfd23c52d4b81a4866bc2e63909b',
+    sha1: '24a7fed1eabe94697630de199113392f857be5fe',
     reads: false,
     bytes: true,
     source: `--[[
@@ -306,12 +306,12 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -324,7 +324,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,
@@ -3914,7 +3914,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '248921274107f34c77e015718727875245da794b',
+    sha1: '354e6ba9403c7f947fd382776ff16fc1afddba1e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4076,12 +4076,12 @@ local function save_queue(meta, queue)
     redis.call('HSET', meta, 'state', packed)
   end
 end
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -4094,7 +4094,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,
@@ -6539,7 +6539,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: 'de1eef3f4f13780aab9fe71a469f085dafb42517',
+    sha1: 'a901e33eca43bc25383ac23a0d994d99257cb21c',
     reads: true,
     bytes: false,
     source: `--[[
@@ -6629,12 +6629,12 @@ local function open_queue(meta, codec, caller)
     done = done,
   }
 end
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -6647,7 +6647,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,
@@ -9593,7 +9593,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '4764c909dd5dadffed32236fa97811bc9194c339',
+    sha1: '64b725cae6c21866c77c60308bc736d112ea51af',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9820,12 +9820,12 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -9838,7 +9838,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,
