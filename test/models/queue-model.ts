@@ -20,7 +20,7 @@ export class QueueModel {
   nowUs: number
   readonly settings = { paused: false, concurrency: 0, keepCount: 0 }
   readonly counts = { enqueued: 0, acked: 0, retried: 0, buried: 0, reclaimed: 0, cancelled: 0 }
-  readonly places = new Places()
+  readonly places: Places = new Places()
   readonly #jobs = new Map<number, Job>()
   readonly #names = new Names()
   #last = 0
