@@ -7870,6 +7870,889 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
   },
 }
 
+export interface ReleaseArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+  /** the jobs */
+  readonly claims: readonly { readonly number: string; readonly token: number }[]
+}
+
+export type ReleaseAnswer =
+  | { readonly status: 'released'; readonly refused: { readonly at: number; readonly why: string }[] }
+
+function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more.
+ *
+ * Cost: O(jobs x log n).
+ */
+export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
+  script: {
+    name: 'queue/release',
+    sha1: 'fdb12d1f0977e068ca773c2f08b41858e0a1cc5d',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never
+begun. Each job is judged by itself: those named in \`refused\` (places counted from 0) have been lost, and why. A repeated
+call is answered the same and does nothing more.
+
+@returns released  refused:[at:integer why:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local leases = KEYS[5] -- sorted set: claimed jobs -> when the lease ends, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the jobs
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
+local CALL_MEMORY_MS = 600000
+
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  if number == call then
+    return answer, false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
+      redis.call('HDEL', calls, sample[at])
+    end
+  end
+end
+
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
+  end
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 24 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
+    struct.unpack('>ddddddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>dddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Saves the queue and remembers the call, in one write.
+local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+  if caller == '' then
+    return save_queue(meta, queue)
+  end
+  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  forget_old_calls(meta, call, now_ms)
+end
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local PRIORITIES = 1
+local GROUPS = 2
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
+end
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
+-- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+
+-- How many may start now.
+local function starts_left(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  local ahead_us = math.max(0, arrival_us - now_us)
+  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
+end
+
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
+local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
+end
+
+-- Milliseconds until one more may start.
+local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.timeout_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      timeout_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
+    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    timeout_ms = timeout_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    is_plain = is_plain,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
+-- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
+
+-- The number of the job that a key of users belongs to, or nil.
+local function holder_of_unique(ids, key, now_ms)
+  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
+  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
+    return nil
+  end
+  return seq
+end
+
+local function hold_unique(ids, key, seq, till, ends_ms)
+  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
+end
+
+-- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
+local function forget_old_uniques(ids, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
+    if ends_ms and tonumber(ends_ms) <= now_ms then
+      redis.call('HDEL', ids, sample[at])
+    end
+  end
+end
+
+-- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
+local function free_unique(ids, job, seq, all)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  if till == 's' or (till == 'd' and all) then
+    local stored = redis.call('HGET', ids, 'u' .. key)
+    if stored and string.match(stored, '^%d+') == seq then
+      redis.call('HDEL', ids, 'u' .. key)
+    end
+  end
+end
+
+-- Frees all names of a job that is no more.
+local function free_names(ids, job, seq)
+  free_unique(ids, job, seq, true)
+  if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
+    redis.call('HDEL', ids, 'i' .. job.id)
+  end
+end
+-- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
+-- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
+-- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
+-- as it may, no start left of its rate, or is paused, is not in the ring; \`held\` knows when a rate lets it in again.
+--
+-- In the hash of groups, under its name:
+--   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+
+local function new_group(number)
+  return {
+    number = number,
+    ready = 0,
+    claimed = 0,
+    in_ring = false,
+    paused = false,
+    concurrency = 0,
+    rate_limit = 0,
+    rate_window_ms = 0,
+    arrival_us = 0,
+  }
+end
+
+-- The group, or nil.
+local function read_group(groups, name)
+  local stored = redis.call('HGET', groups, name)
+  if not stored then
+    return nil
+  end
+  local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
+    string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
+  return {
+    number = tonumber(number),
+    ready = tonumber(ready),
+    claimed = tonumber(claimed),
+    in_ring = in_ring == '1',
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    arrival_us = tonumber(arrival_us),
+  }
+end
+
+local function open_group(groups, queue, name)
+  local group = read_group(groups, name)
+  if not group then
+    queue.groups = queue.groups + 1
+    group = new_group(queue.groups)
+  end
+  return group
+end
+
+-- One with no job and nothing set is forgotten, once its rate has nothing to remember.
+local function save_group(groups, name, group, now_us)
+  local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
+  if group.ready + group.claimed == 0 and not group.in_ring and not is_set then
+    redis.call('HDEL', groups, name)
+    return
+  end
+  local arrival_us = group.arrival_us > now_us and group.arrival_us or 0
+  local text = string.format(
+    '%.0f %.0f %.0f %d %d %.0f %.0f %.0f %.0f',
+    group.number,
+    group.ready,
+    group.claimed,
+    group.in_ring and 1 or 0,
+    group.paused and 1 or 0,
+    group.concurrency,
+    group.rate_limit,
+    group.rate_window_ms,
+    arrival_us
+  )
+  redis.call('HSET', groups, name, text)
+end
+
+-- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
+local function enter_ring(turns, held, name, group, now_us)
+  if group.in_ring or group.paused or group.ready == 0 then
+    return
+  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
+    return
+  elseif group.rate_limit > 0 then
+    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    if wait_ms > 0 then
+      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+      return
+    end
+  end
+  group.in_ring = true
+  redis.call('RPUSH', turns, name)
+end
+
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
+-- The greater the priority, the lower; 10 digits.
+local function rank_of(priority)
+  return string.format('%010.0f', 2147483648 - priority)
+end
+
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  local group = open_group(groups, queue, job.group)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+  group.ready = group.ready + 1
+  enter_ring(turns, held, job.group, group, now_us)
+  save_group(groups, job.group, group, now_us)
+end
+
+-- A ready job of a group goes elsewhere. False when it was not there.
+local function leave_group(grouped, groups, job, seq, now_us)
+  local group = read_group(groups, job.group)
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
+    return false
+  end
+  group.ready = group.ready - 1
+  save_group(groups, job.group, group, now_us)
+  return true
+end
+
+-- A claimed job of a group is claimed no more.
+local function free_in_group(groups, turns, held, name, now_us)
+  local group = read_group(groups, name)
+  if group then
+    group.claimed = math.max(0, group.claimed - 1)
+    enter_ring(turns, held, name, group, now_us)
+    save_group(groups, name, group, now_us)
+  end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(groups, turns, held, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+  for _, name in ipairs(names) do
+    redis.call('ZREM', held, name)
+    local group = read_group(groups, name)
+    if group then
+      enter_ring(turns, held, name, group, now_us)
+      save_group(groups, name, group, now_us)
+    end
+  end
+end
+-- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
+-- \`prioritized\`, all others in the list \`ready\`.
+--
+-- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
+
+local function stand_ready(
+  ready,
+  prioritized,
+  grouped,
+  groups,
+  turns,
+  held,
+  queue,
+  job,
+  seq,
+  in_front,
+  now_us
+)
+  if job.group ~= '' then
+    set_mark(queue, GROUPS)
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+  elseif in_front then
+    redis.call('LPUSH', ready, seq)
+  else
+    redis.call('RPUSH', ready, seq)
+  end
+end
+
+-- Takes a ready job from where it stands.
+local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+  if job.group ~= '' then
+    leave_group(grouped, groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    queue.ghosts = queue.ghosts + 1
+  end
+end
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood.
+local function erase_job(jobs, ids, seq, job)
+  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  if not job.is_plain then
+    free_names(ids, job, seq)
+  end
+end
+
+-- A claimed job is claimed no more; its lease has been removed.
+local function end_claim(groups, turns, held, queue, job, run, now_us)
+  queue.claimed = queue.claimed - run.size
+  if job.group ~= '' then
+    free_in_group(groups, turns, held, job.group, now_us)
+  end
+end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
+local function judge_job(jobs, seq, token)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local run = stored[2] and unpack_run(stored[2])
+  local why = why_not(run, token)
+  if why then
+    return nil, nil, why
+  end
+  return stored[1], run
+end
+-- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
+
+local function format_places(refused, places)
+  return table.concat(refused, ' ') .. ';' .. table.concat(places, ' ')
+end
+
+local function parse_refused(text)
+  local refused = {}
+  for at, why in string.gmatch(string.match(text, '^[^;]*'), '(%d+) (%a+)') do
+    refused[#refused + 1] = tonumber(at)
+    refused[#refused + 1] = why
+  end
+  return refused
+end
+
+local function parse_places(text)
+  local places = {}
+  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
+    places[#places + 1] = tonumber(at)
+  end
+  return places
+end
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'released', parse_refused(remembered) }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local refused = {}
+-- From the last to the first: each goes before the one behind it.
+for at = #claims - 1, claims_at, -2 do
+  local seq = claims[at]
+  local record, run, why = judge_job(jobs, seq, tonumber(claims[at + 1]))
+  if why then
+    table.insert(refused, 1, why)
+    table.insert(refused, 1, (at - claims_at) / 2)
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
+  else
+    local job = read_job(record)
+    redis.call('ZREM', leases, seq)
+    end_claim(groups, turns, held, queue, job, run, now_us)
+    redis.call(
+      'HSET',
+      jobs,
+      'r' .. seq,
+      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.is_plain, run.name)
+    )
+    queue.ready = queue.ready + run.size
+    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, true, now_us)
+  end
+end
+if queue.idle > 0 then
+  local released = (#claims - claims_at + 1) / 2 - #refused / 2
+  call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
+return { 'released', refused }
+`,
+  },
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle'],
+  lines: [
+    [1, 'lua/queue/release.lua', 1],
+    [28, 'lua/shared/clock.lua', 1],
+    [34, 'lua/shared/calls.lua', 1],
+    [80, 'lua/shared/tell.lua', 1],
+    [105, 'lua/shared/queue/state.lua', 1],
+    [169, 'lua/shared/queue/save.lua', 1],
+    [218, 'lua/shared/queue/save-call.lua', 1],
+    [226, 'lua/shared/queue/marks.lua', 1],
+    [239, 'lua/shared/queue/rate.lua', 1],
+    [259, 'lua/shared/queue/job.lua', 1],
+    [344, 'lua/shared/queue/run.lua', 1],
+    [391, 'lua/shared/queue/names.lua', 1],
+    [437, 'lua/shared/queue/groups.lua', 1],
+    [578, 'lua/shared/queue/ready.lua', 1],
+    [622, 'lua/shared/queue/end.lua', 1],
+    [639, 'lua/shared/queue/stop.lua', 1],
+    [648, 'lua/shared/queue/idle.lua', 1],
+    [710, 'lua/shared/queue/judge-one.lua', 1],
+    [720, 'lua/shared/queue/told.lua', 1],
+    [742, 'lua/queue/release.lua', 46],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(6 + args.claims.length * 2)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    encoded[3] = args.channel
+    encoded[4] = args.sharded ? 1 : 0
+    encoded[5] = args.counted ? 1 : 0
+    let at = 6
+    for (const item of args.claims) {
+      encoded[at++] = item.number
+      encoded[at++] = item.token
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'released':
+        return {
+          status: 'released',
+          refused: readRefusedOfReleaseReleased(parts[1]),
+        }
+      default:
+        return unexpected('the answer released', parts[0])
+    }
+  },
+}
+
 export interface ReprioritizeArguments {
   /** the new one */
   readonly priority: number
