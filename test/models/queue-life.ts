@@ -20,8 +20,8 @@ export class QueueLife {
   readonly settings: Settings = { paused: false, concurrency: 0, keepCount: 0 }
   readonly counts: Counts = { enqueued: 0, acked: 0, retried: 0, buried: 0, reclaimed: 0, cancelled: 0 }
   readonly places: Places = new Places()
-  protected readonly jobs = new Map<number, Job>()
-  protected readonly names = new Names()
+  protected readonly jobs: Map<number, Job> = new Map<number, Job>()
+  protected readonly names: Names = new Names()
   protected last = 0
   protected token = 0
 
