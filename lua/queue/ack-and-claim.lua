@@ -67,8 +67,8 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/claimed-before
 -- @include shared/queue/idle
 -- @include shared/queue/watch
--- @include shared/queue/next-due
 -- @include shared/queue/judge
+-- @include shared/queue/next-due
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
@@ -162,7 +162,7 @@ if queue.idle > 0 then
   if count == room and count > 0 and has_more(ready, prioritized, turns, queue) then
     call_idle(idle, queue, 1, how)
   elseif count > 0 and not waits then
-    see_to(idle, queue, ends_ms, now_ms, how)
+    see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
   end
 end
 if waits then

@@ -614,7 +614,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '4b34304c45983fda45c390309ed8d95fffb24fbc',
+    sha1: 'd505259c76be458abc7b303f4a38aaf390d99d6d',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1913,17 +1913,6 @@ local function watch_time(queue, due_ms, wait_ms, now_ms)
   queue.watch_ms = due_ms
   return math.max(1, due_ms - now_ms)
 end
--- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
-local function next_due_ms(scheduled, leases, held, queue)
-  local first = redis.call('ZRANGE', scheduled, '0', '0', 'WITHSCORES')[2]
-  local lease = redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2]
-  local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
-  if is_marked(queue, GROUPS) then
-    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
-    soonest = math.min(soonest, tonumber(group or math.huge))
-  end
-  return soonest < math.huge and soonest or nil
-end
 -- What may be acked, and what may be claimed.
 
 -- Of a repeated argument (number, token, result): what ends, as number, run and result, what is refused, and the
@@ -1987,10 +1976,31 @@ end
 local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
 end
+-- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
+local function next_due_ms(scheduled, leases, held, queue)
+  local first = redis.call('ZRANGE', scheduled, '0', '0', 'WITHSCORES')[2]
+  local lease = redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2]
+  local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
+  if is_marked(queue, GROUPS) then
+    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
+    soonest = math.min(soonest, tonumber(group or math.huge))
+  end
+  return soonest < math.huge and soonest or nil
+end
 
--- Whether a job that ends may let another one start.
-local function may_free_others(queue, settings)
-  return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
+-- When what was claimed just now, until \`ends_ms\`, brings something to do: its leases end, or a rate that it used up
+-- lets the next job start.
+local function next_change_ms(held, queue, settings, ends_ms, now_us)
+  local soonest = ends_ms
+  local start_ms = next_start_ms(queue, settings, now_us)
+  if start_ms > 0 then
+    soonest = math.min(soonest, math.floor(now_us / 1000) + start_ms)
+  end
+  if is_marked(queue, GROUPS) then
+    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
+    soonest = math.min(soonest, tonumber(group or math.huge))
+  end
+  return soonest
 end
 
 local queue = open_queue(meta, codec, caller)
@@ -2085,7 +2095,7 @@ if queue.idle > 0 then
   if count == room and count > 0 and has_more(ready, prioritized, turns, queue) then
     call_idle(idle, queue, 1, how)
   elseif count > 0 and not waits then
-    see_to(idle, queue, ends_ms, now_ms, how)
+    see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
   end
 end
 if waits then
@@ -2134,9 +2144,9 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refus
     [1175, 'lua/shared/queue/claimed-before.lua', 1],
     [1221, 'lua/shared/queue/idle.lua', 1],
     [1283, 'lua/shared/queue/watch.lua', 1],
-    [1297, 'lua/shared/queue/next-due.lua', 1],
-    [1308, 'lua/shared/queue/judge.lua', 1],
-    [1376, 'lua/queue/ack-and-claim.lua', 72],
+    [1297, 'lua/shared/queue/judge.lua', 1],
+    [1360, 'lua/shared/queue/next-due.lua', 1],
+    [1386, 'lua/queue/ack-and-claim.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)

@@ -8,7 +8,8 @@ export type Step =
   | { do: 'retry'; backs: number[]; delayMs: number; again: boolean }
   | { do: 'bury'; backs: number[]; again: boolean }
   | { do: 'extend'; backs: number[]; leaseMs: number }
-  | { do: 'cancel' | 'requeue'; picks: number[] }
+  | { do: 'cancel'; picks: number[] }
+  | { do: 'requeue'; picks: number[] }
   | { do: 'requeueFailed'; limit: number; drops: boolean }
   | { do: 'reprioritize'; picks: number[]; priority: number }
   | { do: 'configure'; paused: boolean; concurrency: number; keepCount: number }

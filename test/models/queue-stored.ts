@@ -153,7 +153,7 @@ function failuresOf(stored: Stored): string[] {
       .join()
       ? []
       : ['dead and failed differ']),
-    ...(String(counted) === String(found) ? [] : [`kinds count ${counted}, found ${found}`]),
+    ...(String(counted) === String(found) ? [] : [`kinds count ${String(counted)}, found ${String(found)}`]),
     ...(found.reduce((sum, [, count]) => sum + Number(count), 0) === dead.length
       ? []
       : ['a kind is missing']),

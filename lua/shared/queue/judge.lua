@@ -61,8 +61,3 @@ end
 local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
 end
-
--- Whether a job that ends may let another one start.
-local function may_free_others(queue, settings)
-  return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
-end
