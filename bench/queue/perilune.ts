@@ -55,7 +55,7 @@ function work(queue: Queue, { concurrency, handle, done }: WorkTerms): Worker {
     const onSettled = (job: { outcome: string | null }): void => {
       if (job.outcome === 'acked') done()
     }
-    worker = queue.work((job) => handle(job.payload as string), { concurrency, onSettled })
+    worker = queue.work((job) => handle(job.payload), { concurrency, onSettled })
   }
   return { start, close: async () => worker?.close({ within: '0ms' }) }
 }
