@@ -67,7 +67,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '87852d345ac9ac6fb45dfeb4b0823806db9f49fb',
+    sha1: 'a833f28adbe4034ddab58f1113f78189eb8fbf9f',
     reads: false,
     bytes: true,
     source: `--[[
@@ -306,12 +306,12 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -324,7 +324,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,
@@ -938,6 +938,8 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
   local now_ms = math.floor(now_us / 1000)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  -- A removal first, so that it also works when the server is out of memory.
+  redis.call('ZREM', leases, ended[1])
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
@@ -1479,14 +1481,14 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, refused, told, o
     [766, 'lua/shared/queue/end.lua', 1],
     [783, 'lua/shared/queue/reclaim.lua', 1],
     [837, 'lua/shared/queue/finish.lua', 1],
-    [910, 'lua/shared/queue/take.lua', 1],
-    [1037, 'lua/shared/queue/lease.lua', 1],
-    [1093, 'lua/shared/queue/told.lua', 1],
-    [1115, 'lua/shared/queue/claimed-before.lua', 1],
-    [1160, 'lua/shared/queue/idle.lua', 1],
-    [1211, 'lua/shared/queue/next-due.lua', 1],
-    [1222, 'lua/shared/queue/judge.lua', 1],
-    [1290, 'lua/queue/ack-and-claim.lua', 69],
+    [912, 'lua/shared/queue/take.lua', 1],
+    [1039, 'lua/shared/queue/lease.lua', 1],
+    [1095, 'lua/shared/queue/told.lua', 1],
+    [1117, 'lua/shared/queue/claimed-before.lua', 1],
+    [1162, 'lua/shared/queue/idle.lua', 1],
+    [1213, 'lua/shared/queue/next-due.lua', 1],
+    [1224, 'lua/shared/queue/judge.lua', 1],
+    [1292, 'lua/queue/ack-and-claim.lua', 69],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -3770,7 +3772,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'aac44e11e08ec08545202105283113bc9172fce4',
+    sha1: '598fc7aa66eb317f40b5f21ea3808de875008b05',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3932,12 +3934,12 @@ local function save_queue(meta, queue)
     redis.call('HSET', meta, 'state', packed)
   end
 end
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -3950,7 +3952,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,
@@ -5625,7 +5627,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '670e6947b67d67ce407fda66fdb6c7906e1d639e',
+    sha1: '16842ec92a342dada04a0590db29b6ae835b0e6c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5784,6 +5786,8 @@ for at = claims_at, #claims, 2 do
     refused[#refused + 1] = (at - claims_at) / 2
     refused[#refused + 1] = why
   else
+    -- Removed first, so that it also works when the server is out of memory.
+    redis.call('ZREM', leases, claims[at])
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = claims[at]
   end
@@ -6350,7 +6354,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: 'de1eef3f4f13780aab9fe71a469f085dafb42517',
+    sha1: 'a901e33eca43bc25383ac23a0d994d99257cb21c',
     reads: true,
     bytes: false,
     source: `--[[
@@ -6440,12 +6444,12 @@ local function open_queue(meta, codec, caller)
     done = done,
   }
 end
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -6458,7 +6462,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,
