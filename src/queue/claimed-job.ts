@@ -72,6 +72,7 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   #state: 'claimed' | 'settled' | 'lost' = 'claimed'
   #lostBecause: LossReason = 'lost'
   #stopped: Error | null = null
+  #outcome: 'acked' | 'retried' | 'buried' | null = null
 
   constructor(
     source: Source,
@@ -125,9 +126,17 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     return this.#state === 'claimed'
   }
 
+  /** What became of this attempt, once the server knows; null before, and when it was lost. */
+  get outcome(): 'acked' | 'retried' | 'buried' | null {
+    return this.#outcome
+  }
+
   /** The job is done. Throws LeaseLostError when it was lost before. */
   ack(result?: unknown): Promise<void> {
-    return this.#settle(() => this.#settling.ack(this, result))
+    return this.#settle(async () => {
+      await this.#settling.ack(this, result)
+      this.#outcome = 'acked'
+    })
   }
 
   /**
@@ -139,7 +148,9 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     const { delay, kind = 'retried', message = '' } = options
     const delayMs = delay === undefined ? -1 : toMs('delay', delay, { min: '0ms', max: '365d' })
     checkText('kind', kind, 200)
-    return this.#settle(() => this.#settling.retry(this, delayMs, kind, short(message)))
+    return this.#settle(async () => {
+      return (this.#outcome = await this.#settling.retry(this, delayMs, kind, short(message)))
+    })
   }
 
   /**
@@ -150,7 +161,10 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     checkOptions('options', options, ['kind', 'message'])
     const { kind = 'buried', message = '' } = options
     checkText('kind', kind, 200)
-    return this.#settle(() => this.#settling.bury(this, kind, short(message)))
+    return this.#settle(async () => {
+      await this.#settling.bury(this, kind, short(message))
+      this.#outcome = 'buried'
+    })
   }
 
   /** Makes the lease last so long from now on. Throws LeaseLostError. */
