@@ -6,6 +6,553 @@ import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
+export interface AckAndClaimPlainArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** jobs to claim at most */
+  readonly limit: number
+  /** how long they are claimed */
+  readonly leaseMs: number
+  /** who is to be woken, '<process>.<number>'; empty: nobody */
+  readonly worker: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+  /** jobs that are done */
+  readonly acks: readonly { readonly number: string; readonly token: number }[]
+}
+
+export type AckAndClaimPlainAnswer =
+  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[] }
+  | { readonly status: 'declined' }
+
+function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { number: asInteger(flat[from]), token: asInteger(flat[from + 1]), attempt: asInteger(flat[from + 2]), name: asText(flat[from + 3]), payload: asBytes(flat[from + 4]) }
+  }
+  return found
+}
+
+/**
+ * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, as there.
+ *
+ * Cost: O((acks + limit) x log n).
+ */
+export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
+  script: {
+    name: 'queue/ack-and-claim-plain',
+    sha1: 'e219ff5019324f0af6d87ef67fabb35ca5bbd1bd',
+    reads: false,
+    bytes: true,
+    source: `--[[
+Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due.
+Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be
+claimed is not plain; \`ack-and-claim\` then does it all, and is given the same caller and call, for it answers a repeated
+call too. A worker that claims fewer than it may \`waits\`, as there.
+
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
+@returns declined
+@cost    O((acks + limit) x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
+local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most
+local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
+local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>'; empty: nobody
+local channel = ARGV[7] -- text: beginning of the channels of processes
+local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs that are done
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
+local CALL_MEMORY_MS = 600000
+
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  if number == call then
+    return answer, false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
+      redis.call('HDEL', calls, sample[at])
+    end
+  end
+end
+
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
+  end
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 24 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
+    struct.unpack('>ddddddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>dddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Saves the queue and remembers the call, in one write.
+local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+  if caller == '' then
+    return save_queue(meta, queue)
+  end
+  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  forget_old_calls(meta, call, now_ms)
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+local NEVER_MS = 9007199254740991
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- Who watches the time; see shared/queue/idle.
+
+-- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
+-- in how many milliseconds it has to come back; 0: it need not.
+local function watch_time(queue, due_ms, wait_ms, now_ms)
+  if wait_ms > 0 then
+    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+  end
+  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    return 0
+  end
+  queue.watch_ms = due_ms
+  return math.max(1, due_ms - now_ms)
+end
+-- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
+
+-- Whether nothing but plain jobs can be met, and the call is not a repeated one.
+local function is_quiet(queue, call, now_ms)
+  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks > 0 or queue.due_ms <= now_ms then
+    return false
+  end
+  return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
+end
+
+-- Of a repeated argument (number, token): the fields and the numbers of the jobs that end, and their bytes. Nil where
+-- one is not plain, or not held.
+local function judge_plain(jobs, acks, acks_at)
+  local fields, numbers, bytes, count = {}, {}, 0, 0
+  for at = acks_at, #acks, 2 do
+    count = count + 1
+    fields[count] = 'r' .. acks[at]
+    numbers[count] = acks[at]
+  end
+  if count == 0 then
+    return fields, numbers, 0
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields))
+  local seen = {}
+  for place, packed in ipairs(stored) do
+    if not packed or seen[numbers[place]] then
+      return nil
+    end
+    seen[numbers[place]] = true
+    local state, token, attempts, _, size, is_plain = struct.unpack('>c1dHdI4B', packed)
+    if state ~= 'c' or is_plain == 0 or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
+      return nil
+    end
+    bytes = bytes + size
+    fields[count + place] = numbers[place]
+  end
+  return fields, numbers, bytes
+end
+
+-- The first jobs of the list and their records. Nil where one is not plain, or was claimed before.
+local function look_at_listed(jobs, ready, count)
+  if count == 0 then
+    return {}, {}
+  end
+  local numbers = redis.call('LRANGE', ready, '0', string.format('%d', count - 1))
+  local listed = #numbers
+  if listed == 0 then
+    return numbers, {}
+  end
+  local fields = {}
+  for at, seq in ipairs(numbers) do
+    fields[at] = seq
+    fields[listed + at] = 'r' .. seq
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields))
+  for at = 1, listed do
+    if not stored[at] or stored[listed + at] or string.byte(stored[at]) == 0 then
+      return nil
+    end
+  end
+  return numbers, stored
+end
+
+-- Leases the first jobs of the list. Answers what is told of them.
+local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, ends_ms)
+  local now_ms = math.floor(now_us / 1000)
+  local ends, token, bytes = string.format('%.0f', ends_ms), queue.token, 0
+  local told, runs, scores, count = {}, {}, {}, #numbers
+  for at, seq in ipairs(numbers) do
+    local record = stored[at]
+    local size, length = #record, string.byte(record)
+    local name = string.sub(record, 2, length + 1)
+    token, bytes = token + 1, bytes + size
+    local to, pair = at * 5, at * 2
+    told[to - 4], told[to - 3], told[to - 2] = tonumber(seq), token, 1
+    told[to - 1], told[to] = name, string.sub(record, length + 2)
+    runs[pair - 1] = 'r' .. seq
+    runs[pair] = struct.pack('>c1dHdI4B', 'c', token, 1, now_ms, size, 1) .. name
+    scores[pair - 1], scores[pair] = ends, seq
+  end
+  redis.call('LTRIM', ready, string.format('%d', count), '-1')
+  redis.call('HSET', jobs, unpack(runs))
+  redis.call('ZADD', leases, unpack(scores))
+  note_due(queue, ends_ms)
+  queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
+  return told
+end
+
+local queue = open_queue(meta, codec, caller)
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.codec ~= codec or not is_quiet(queue, call, now_ms) then
+  return { 'declined' }
+end
+local ended, numbers, bytes = judge_plain(jobs, acks, acks_at)
+local taken, stored = look_at_listed(jobs, ready, limit)
+if not ended or not taken then
+  return { 'declined' }
+end
+
+if #numbers > 0 then
+  redis.call('ZREM', leases, unpack(numbers))
+  redis.call('HDEL', jobs, unpack(ended))
+  queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
+end
+leave_idle(idle, queue, worker)
+if queue.watch_ms <= now_ms then
+  queue.watch_ms = 0
+end
+local count, token, ends_ms, told = #taken, 0, 0, {}
+if count > 0 then
+  queue.token = next_token(queue.token, now_us) - 1
+  token, ends_ms = queue.token, now_ms + lease_ms
+  told = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
+end
+local waits, recheck_ms = worker ~= '' and count < limit, 0
+if queue.idle > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
+    call_idle(idle, queue, 1, how)
+  elseif count > 0 and not waits then
+    see_to(idle, queue, ends_ms, now_ms, how)
+  end
+end
+if waits then
+  recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
+  stand_idle(idle, queue, worker, recheck_ms > 0)
+end
+save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
+return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, told }
+`,
+  },
+  parts: ['meta', 'jobs', 'ready', 'leases', 'idle'],
+  lines: [
+    [1, 'lua/queue/ack-and-claim-plain.lua', 1],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/calls.lua', 1],
+    [79, 'lua/shared/tell.lua', 1],
+    [104, 'lua/shared/next-token.lua', 1],
+    [109, 'lua/shared/queue/state.lua', 1],
+    [173, 'lua/shared/queue/save.lua', 1],
+    [222, 'lua/shared/queue/save-call.lua', 1],
+    [230, 'lua/shared/queue/note-due.lua', 1],
+    [239, 'lua/shared/queue/idle.lua', 1],
+    [301, 'lua/shared/queue/watch.lua', 1],
+    [315, 'lua/shared/queue/plain.lua', 1],
+    [402, 'lua/queue/ack-and-claim-plain.lua', 38],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(9 + args.acks.length * 2)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    encoded[3] = args.limit
+    encoded[4] = args.leaseMs
+    encoded[5] = args.worker
+    encoded[6] = args.channel
+    encoded[7] = args.sharded ? 1 : 0
+    encoded[8] = args.counted ? 1 : 0
+    let at = 9
+    for (const item of args.acks) {
+      encoded[at++] = item.number
+      encoded[at++] = item.token
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'claimed':
+        return {
+          status: 'claimed',
+          nowMs: asInteger(parts[1]),
+          endsAtMs: asInteger(parts[2]),
+          waits: asFlag(parts[3]),
+          recheckMs: asInteger(parts[4]),
+          jobs: readJobsOfAckAndClaimPlainClaimed(parts[5]),
+        }
+      case 'declined':
+        return { status: 'declined' }
+      default:
+        return unexpected('one of the answers claimed, declined', parts[0])
+    }
+  },
+}
+
 export interface AckAndClaimArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -62,12 +609,12 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 /**
  * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
  *
- * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries of the list whose jobs are elsewhere.
+ * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries of the list whose jobs are elsewhere.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '25459b1978da3bf3cb317a89726c45f011b2643c',
+    sha1: '3b8233a7ae8ac0f04c5a51afe5e0082bd7b97a52',
     reads: false,
     bytes: true,
     source: `--[[
@@ -78,7 +625,7 @@ there is work; of those who wait one watches the time and comes back after \`rec
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
-@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries
+@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
          of the list whose jobs are elsewhere
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -204,11 +751,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -216,8 +764,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -238,6 +786,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -258,13 +807,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -276,6 +827,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -346,6 +898,15 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+local NEVER_MS = 9007199254740991
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
@@ -356,9 +917,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -459,7 +1020,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -649,14 +1211,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -665,7 +1230,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -699,7 +1264,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -716,10 +1285,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -731,9 +1300,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -783,6 +1350,15 @@ end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
@@ -797,7 +1373,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -852,12 +1428,22 @@ local function end_claim(groups, turns, held, queue, job, run, now_us)
     free_in_group(groups, turns, held, job.group, now_us)
   end
 end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
+end
 -- Taking back what lost workers held.
 
 local LOST = 'lost'
 local LOST_MESSAGE = 'the lease ended before the job did'
 
--- Jobs whose lease has ended are ready again, before those that wait, or dead where that was their last attempt.
+-- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
+-- where that was their last attempt.
 -- Answers how many there were.
 local function reclaim_lost(
   jobs,
@@ -886,9 +1472,9 @@ local function reclaim_lost(
     if stored[1] then
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(groups, turns, held, queue, job, run, now_us)
-      queue.reclaimed = queue.reclaimed + 1
       if run.state == 'x' then
         erase_job(jobs, ids, seq, job)
+        queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
         bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
@@ -902,6 +1488,7 @@ local function reclaim_lost(
         note_failure(jobs, seq, now_ms, LOST, LOST_MESSAGE)
         queue.ready = queue.ready + run.size
       end
+      queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
     end
   end
   return #lost
@@ -909,13 +1496,16 @@ end
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
 -- ended, and their results stay with them.
 
--- Removes what is above the number kept, or older than it may be; at most so many.
+-- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many.
 local function drop_done(jobs, ids, done, queue, settings, now_ms, most)
   local surplus = {}
   if settings.keep_ms > 0 then
     surplus = redis.call('ZRANGEBYSCORE', done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
   end
-  local above = settings.keep_count > 0 and redis.call('ZCARD', done) - settings.keep_count or 0
+  local above = settings.keep_ms == 0 and most or 0
+  if settings.keep_count > 0 then
+    above = redis.call('ZCARD', done) - settings.keep_count
+  end
   if above > #surplus then
     surplus = redis.call('ZRANGE', done, '0', math.min(above, most) - 1)
   end
@@ -977,13 +1567,17 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
   if keeps then
     redis.call('ZADD', done, unpack(kept))
     redis.call('HSET', jobs, unpack(kept_runs))
+  end
+  if queue.done > 0 then
     drop_done(jobs, ids, done, queue, settings, now_ms, 100 + #numbers)
   end
   queue.acked = queue.acked + #numbers
 end
 -- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
--- What is taken is a flat list of number, record and packed run (false: none).
+-- What is taken is a flat list of number, record and packed run (false: none); its \`seen\` are the numbers that it has,
+-- where the list may have one of them twice.
 local MOST_GHOSTS = 1000
+local MOST_EMPTY = 100
 
 local function is_ready(packed)
   return not packed or string.find(packed, '^[rb]') ~= nil
@@ -1001,7 +1595,7 @@ local function stands_in_list(record, packed)
 end
 
 local function take_listed(jobs, ready, queue, count, taken)
-  local passed = 0
+  local passed, seen = 0, taken.seen
   while count > 0 and passed < MOST_GHOSTS do
     local numbers = redis.call('LPOP', ready, count)
     if not numbers then
@@ -1011,7 +1605,10 @@ local function take_listed(jobs, ready, queue, count, taken)
     local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
     for at, seq in ipairs(numbers) do
       local record, packed = stored[at * 2 - 1], stored[at * 2]
-      if stands_in_list(record, packed) then
+      if stands_in_list(record, packed) and not (seen and seen[seq]) then
+        if seen then
+          seen[seq] = true
+        end
         taken[#taken + 1] = seq
         taken[#taken + 1] = record
         taken[#taken + 1] = packed
@@ -1030,6 +1627,9 @@ local function take_numbers(jobs, numbers, taken)
   end
   local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
   for at, seq in ipairs(numbers) do
+    if taken.seen then
+      taken.seen[seq] = true
+    end
     taken[#taken + 1] = seq
     taken[#taken + 1] = stored[at * 2 - 1]
     taken[#taken + 1] = stored[at * 2]
@@ -1068,16 +1668,20 @@ end
 
 -- The list counts as one group more.
 local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, count, now_us, taken)
-  local ring = redis.call('LLEN', turns)
-  while count > 0 and ring > 0 do
+  local ring, empty = redis.call('LLEN', turns), 0
+  while count > 0 and ring > 0 and empty < MOST_EMPTY do
     local before = #taken
     if queue.turn >= ring then
       queue.turn = 0
       take_listed(jobs, ready, queue, 1, taken)
     else
-      queue.turn = queue.turn + 1
       local seq = take_of_group(grouped, groups, turns, held, now_us)
-      take_numbers(jobs, { seq or nil }, taken)
+      if seq then
+        queue.turn = queue.turn + 1
+        take_numbers(jobs, { seq }, taken)
+      else
+        empty = empty + 1
+      end
       ring = redis.call('LLEN', turns)
     end
     count = count - (#taken - before) / 3
@@ -1086,7 +1690,7 @@ local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, co
 end
 
 local function take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, count, now_us)
-  local taken = {}
+  local taken = { seen = queue.ghosts > 0 and {} or nil }
   local has_priorities = is_marked(queue, PRIORITIES)
   if has_priorities then
     take_prioritized(jobs, prioritized, '-inf', '(0', count, taken)
@@ -1129,14 +1733,16 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
   local told, options, runs, ends = {}, {}, {}, {}
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
-    local attempts, size, is_plain = 1, #record, 1
-    local name, body_at
+    local attempts, size = 1, #record
+    local is_plain, name, body_at
     token = token + 1
     if packed then
       attempts = unpack_run(packed).attempts + 1
     end
     local length = string.byte(record)
     if length > 0 then
+      -- One that was requeued may have a failure to forget.
+      is_plain = packed and attempts == 1 and 0 or 1
       body_at = length + 2
       name = string.sub(record, 2, length + 1)
     else
@@ -1162,6 +1768,7 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
   queue.token = token
   redis.call('HSET', jobs, unpack(runs))
   redis.call('ZADD', leases, unpack(ends))
+  note_due(queue, now_ms + lease_ms)
   return told, options
 end
 -- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
@@ -1195,18 +1802,19 @@ end
 
 -- What was claimed by the call that got these tokens: number, record and run of each.
 local function claimed_before(jobs, leases, token, count, ends_ms)
-  local found = {}
-  local numbers = redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', '0', '1000')
-  if #numbers == 0 then
-    return found
-  end
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-  for at, seq in ipairs(numbers) do
-    local run = stored[at * 2] and unpack_run(stored[at * 2])
-    if run and run.token > token and run.token <= token + count then
-      found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+  local found, from = {}, 0
+  repeat
+    local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
+      or {}
+    local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
+    for at, seq in ipairs(numbers) do
+      local run = stored[at * 2] and unpack_run(stored[at * 2])
+      if run and run.token > token and run.token <= token + count then
+        found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+      end
     end
-  end
+    from = from + #numbers
+  until #numbers < 1000
   return found
 end
 
@@ -1235,7 +1843,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -1246,12 +1856,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -1259,14 +1873,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -1282,72 +1901,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, how)
   end
 end
--- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
-local function next_due_ms(scheduled, leases, held, queue)
-  local first = redis.call('ZRANGE', scheduled, '0', '0', 'WITHSCORES')[2]
-  local lease = redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2]
-  local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
-  if is_marked(queue, GROUPS) then
-    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
-    soonest = math.min(soonest, tonumber(group or math.huge))
-  end
-  return soonest < math.huge and soonest or nil
-end
--- What may be acked, and what may be claimed.
-
--- Of a repeated argument (number, token, result): what ends, as number, run and result, and what is refused.
-local function judge_acks(jobs, acks, acks_at)
-  local ended, refused, fields = {}, {}, {}
-  if #acks < acks_at then
-    return ended, refused
-  end
-  for at = acks_at, #acks, 3 do
-    fields[#fields + 1] = 'r' .. acks[at]
-  end
-  local stored = redis.call('HMGET', jobs, unpack(fields))
-  local seen = {}
-  for place, packed in ipairs(stored) do
-    local at = acks_at + (place - 1) * 3
-    local seq = acks[at]
-    local run = packed and unpack_run(packed)
-    local why = seen[seq] and 'acked' or why_not(run, tonumber(acks[at + 1]))
-    if why then
-      refused[#refused + 1] = place - 1
-      refused[#refused + 1] = why
-    else
-      seen[seq] = true
-      ended[#ended + 1] = seq
-      ended[#ended + 1] = run
-      ended[#ended + 1] = acks[at + 2]
-    end
-  end
-  return ended, refused
-end
-
--- How many jobs may be claimed now, and in how many milliseconds one more may where the rate allows none.
-local function room_of(leases, queue, settings, limit, now_us)
-  local room = limit
-  if settings.paused then
-    return 0, 0
-  end
-  if settings.concurrency > 0 then
-    room = math.min(room, settings.concurrency - redis.call('ZCARD', leases))
-  end
-  if settings.rate_limit > 0 and room > 0 then
-    local left = starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
-    if left == 0 then
-      local wait_ms = next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
-      return 0, math.max(1, wait_ms)
-    end
-    room = math.min(room, left)
-  end
-  return math.max(0, room), 0
-end
-
--- Whether a job that ends may let another one start.
-local function may_free_others(queue, settings)
-  return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
-end
+-- Who watches the time; see shared/queue/idle.
 
 -- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
 -- in how many milliseconds it has to come back; 0: it need not.
@@ -1360,6 +1914,95 @@ local function watch_time(queue, due_ms, wait_ms, now_ms)
   end
   queue.watch_ms = due_ms
   return math.max(1, due_ms - now_ms)
+end
+-- What may be acked, and what may be claimed.
+
+-- Of a repeated argument (number, token, result): what ends, as number, run and result, what is refused, and the
+-- numbers of those that are refused because they were cancelled.
+local function judge_acks(jobs, acks, acks_at)
+  local ended, refused, stopped, fields = {}, {}, {}, {}
+  if #acks < acks_at then
+    return ended, refused, stopped
+  end
+  for at = acks_at, #acks, 3 do
+    fields[#fields + 1] = 'r' .. acks[at]
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields))
+  local seen = {}
+  for place, packed in ipairs(stored) do
+    local at = acks_at + (place - 1) * 3
+    local seq = acks[at]
+    local run = packed and unpack_run(packed)
+    local why = seen[seq] or why_not(run, tonumber(acks[at + 1]))
+    if why then
+      refused[#refused + 1] = place - 1
+      refused[#refused + 1] = why
+      if why == 'cancelled' and not seen[seq] then
+        seen[seq] = why
+        stopped[#stopped + 1] = seq
+      end
+    else
+      seen[seq] = 'acked'
+      ended[#ended + 1] = seq
+      ended[#ended + 1] = run
+      ended[#ended + 1] = acks[at + 2]
+    end
+  end
+  return ended, refused, stopped
+end
+
+-- How many jobs may be claimed now.
+local function room_of(leases, queue, settings, limit, now_us)
+  local room = limit
+  if settings.paused then
+    return 0
+  end
+  if settings.concurrency > 0 then
+    room = math.min(room, settings.concurrency - redis.call('ZCARD', leases))
+  end
+  if settings.rate_limit > 0 and room > 0 then
+    room = math.min(room, starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us))
+  end
+  return math.max(0, room)
+end
+
+-- In how many milliseconds the rate lets another ready job start; 0: it holds back none.
+local function next_start_ms(queue, settings, now_us)
+  if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
+    return 0
+  end
+  return next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
+end
+
+-- Whether a job that ends may let another one start.
+local function may_free_others(queue, settings)
+  return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
+end
+-- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
+local function next_due_ms(scheduled, leases, held, queue)
+  local first = redis.call('ZRANGE', scheduled, '0', '0', 'WITHSCORES')[2]
+  local lease = redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2]
+  local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
+  if is_marked(queue, GROUPS) then
+    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
+    soonest = math.min(soonest, tonumber(group or math.huge))
+  end
+  return soonest < math.huge and soonest or nil
+end
+
+-- When what was claimed just now, until \`ends_ms\`, brings something to do: its leases end, or a rate that it used up
+-- lets the next job start.
+local function next_change_ms(held, queue, settings, ends_ms, now_us)
+  local soonest = ends_ms
+  local start_ms = next_start_ms(queue, settings, now_us)
+  if start_ms > 0 then
+    soonest = math.min(soonest, math.floor(now_us / 1000) + start_ms)
+  end
+  if is_marked(queue, GROUPS) then
+    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
+    soonest = math.min(soonest, tonumber(group or math.huge))
+  end
+  return soonest
 end
 
 local queue = open_queue(meta, codec, caller)
@@ -1384,7 +2027,10 @@ if remembered then
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, parse_refused(text), told, options }
 end
 
-local ended, refused = judge_acks(jobs, acks, acks_at)
+local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
+for _, seq in ipairs(stopped) do
+  stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+end
 if #ended > 0 then
   finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
 end
@@ -1392,7 +2038,11 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
-  if #ended > 0 and may_free_others(queue, settings) and has_more(ready, prioritized, turns, queue) then
+  if
+    #ended + #stopped > 0
+    and may_free_others(queue, settings)
+    and has_more(ready, prioritized, turns, queue)
+  then
     call_idle(idle, queue, 1, how)
   end
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
@@ -1402,28 +2052,31 @@ end
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-reclaim_lost(
-  jobs,
-  ready,
-  prioritized,
-  leases,
-  grouped,
-  groups,
-  turns,
-  held,
-  ids,
-  dead,
-  failed,
-  kinds,
-  queue,
-  now_us,
-  100
-)
-show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queue, now_us, 100)
+if queue.due_ms <= now_ms then
+  reclaim_lost(
+    jobs,
+    ready,
+    prioritized,
+    leases,
+    grouped,
+    groups,
+    turns,
+    held,
+    ids,
+    dead,
+    failed,
+    kinds,
+    queue,
+    now_us,
+    100
+  )
+  show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queue, now_us, 100)
+  queue.due_ms = next_due_ms(scheduled, leases, held, queue) or NEVER_MS
+end
 if is_marked(queue, GROUPS) then
   release_held(groups, turns, held, now_us, 100)
 end
-local room, wait_ms = room_of(leases, queue, settings, limit, now_us)
+local room = room_of(leases, queue, settings, limit, now_us)
 local taken, told, options = {}, {}, {}
 if room > 0 then
   taken = take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, room, now_us)
@@ -1438,21 +2091,25 @@ if count > 0 then
       arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
   end
 end
-local waits, recheck_ms = 0, 0
+local waits = worker ~= '' and count < limit
+local recheck_ms = 0
 if queue.idle > 0 then
   if count == room and count > 0 and has_more(ready, prioritized, turns, queue) then
     call_idle(idle, queue, 1, how)
-  elseif count > 0 then
-    see_to(idle, queue, ends_ms, now_ms, how)
+  elseif count > 0 and not waits then
+    see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
   end
 end
-if worker ~= '' and count < limit then
-  waits = 1
-  stand_idle(idle, queue, worker)
+if waits then
+  local wait_ms = next_start_ms(queue, settings, now_us)
+  if room > count and queue.ready > 0 and has_more(ready, prioritized, turns, queue) then
+    wait_ms = 1
+  end
   recheck_ms = watch_time(queue, next_due_ms(scheduled, leases, held, queue), wait_ms, now_ms)
+  stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, refused, told, options }
+return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refused, told, options }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
@@ -1463,32 +2120,35 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, refused, told, o
     [91, 'lua/shared/tell.lua', 1],
     [116, 'lua/shared/next-token.lua', 1],
     [121, 'lua/shared/queue/state.lua', 1],
-    [183, 'lua/shared/queue/save.lua', 1],
-    [229, 'lua/shared/queue/save-call.lua', 1],
-    [237, 'lua/shared/queue/settings.lua', 1],
-    [264, 'lua/shared/queue/marks.lua', 1],
-    [277, 'lua/shared/queue/rate.lua', 1],
-    [297, 'lua/shared/queue/job.lua', 1],
-    [382, 'lua/shared/queue/run.lua', 1],
-    [428, 'lua/shared/queue/names.lua', 1],
-    [474, 'lua/shared/queue/failure.lua', 1],
-    [484, 'lua/shared/queue/note-failure.lua', 1],
-    [488, 'lua/shared/queue/groups.lua', 1],
-    [626, 'lua/shared/queue/ready.lua', 1],
-    [668, 'lua/shared/queue/fields.lua', 1],
-    [677, 'lua/shared/queue/due.lua', 1],
-    [711, 'lua/shared/queue/dead.lua', 1],
-    [766, 'lua/shared/queue/end.lua', 1],
-    [783, 'lua/shared/queue/reclaim.lua', 1],
-    [837, 'lua/shared/queue/finish.lua', 1],
-    [912, 'lua/shared/queue/take.lua', 1],
-    [1039, 'lua/shared/queue/lease.lua', 1],
-    [1095, 'lua/shared/queue/told.lua', 1],
-    [1117, 'lua/shared/queue/claimed-before.lua', 1],
-    [1162, 'lua/shared/queue/idle.lua', 1],
-    [1213, 'lua/shared/queue/next-due.lua', 1],
-    [1224, 'lua/shared/queue/judge.lua', 1],
-    [1292, 'lua/queue/ack-and-claim.lua', 69],
+    [185, 'lua/shared/queue/save.lua', 1],
+    [234, 'lua/shared/queue/save-call.lua', 1],
+    [242, 'lua/shared/queue/settings.lua', 1],
+    [269, 'lua/shared/queue/marks.lua', 1],
+    [282, 'lua/shared/queue/note-due.lua', 1],
+    [291, 'lua/shared/queue/rate.lua', 1],
+    [311, 'lua/shared/queue/job.lua', 1],
+    [396, 'lua/shared/queue/run.lua', 1],
+    [443, 'lua/shared/queue/names.lua', 1],
+    [489, 'lua/shared/queue/failure.lua', 1],
+    [499, 'lua/shared/queue/note-failure.lua', 1],
+    [503, 'lua/shared/queue/groups.lua', 1],
+    [644, 'lua/shared/queue/ready.lua', 1],
+    [688, 'lua/shared/queue/fields.lua', 1],
+    [697, 'lua/shared/queue/due.lua', 1],
+    [731, 'lua/shared/queue/dead.lua', 1],
+    [795, 'lua/shared/queue/end.lua', 1],
+    [812, 'lua/shared/queue/stop.lua', 1],
+    [821, 'lua/shared/queue/reclaim.lua', 1],
+    [877, 'lua/shared/queue/finish.lua', 1],
+    [957, 'lua/shared/queue/take.lua', 1],
+    [1096, 'lua/shared/queue/lease.lua', 1],
+    [1155, 'lua/shared/queue/told.lua', 1],
+    [1177, 'lua/shared/queue/claimed-before.lua', 1],
+    [1223, 'lua/shared/queue/idle.lua', 1],
+    [1285, 'lua/shared/queue/watch.lua', 1],
+    [1299, 'lua/shared/queue/judge.lua', 1],
+    [1362, 'lua/shared/queue/next-due.lua', 1],
+    [1388, 'lua/queue/ack-and-claim.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -1561,7 +2221,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'ad03dca9b982c4171bf1ecc81bc75ae4eba4fcdf',
+    sha1: '4078dc0ec8bb86f4a86074bfdfebc3012830b3fc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1653,11 +2313,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -1665,8 +2326,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -1687,6 +2348,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -1707,13 +2369,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -1725,6 +2389,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -1765,9 +2430,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -1868,7 +2533,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -2054,14 +2720,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -2070,7 +2739,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -2103,6 +2772,15 @@ end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
@@ -2117,7 +2795,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -2171,6 +2849,15 @@ local function end_claim(groups, turns, held, queue, job, run, now_us)
   if job.group ~= '' then
     free_in_group(groups, turns, held, job.group, now_us)
   end
+end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
 local function judge_job(jobs, seq, token)
@@ -2228,6 +2915,9 @@ for at = failures_at, #failures, 4 do
   if why then
     refused[#refused + 1] = (at - failures_at) / 4
     refused[#refused + 1] = why
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
   else
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
@@ -2245,19 +2935,20 @@ return { 'buried', refused }
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/calls.lua', 1],
     [76, 'lua/shared/queue/state.lua', 1],
-    [138, 'lua/shared/queue/save.lua', 1],
-    [184, 'lua/shared/queue/save-call.lua', 1],
-    [192, 'lua/shared/queue/rate.lua', 1],
-    [212, 'lua/shared/queue/job.lua', 1],
-    [297, 'lua/shared/queue/run.lua', 1],
-    [343, 'lua/shared/queue/names.lua', 1],
-    [389, 'lua/shared/queue/failure.lua', 1],
-    [399, 'lua/shared/queue/groups.lua', 1],
-    [537, 'lua/shared/queue/dead.lua', 1],
-    [592, 'lua/shared/queue/end.lua', 1],
-    [609, 'lua/shared/queue/judge-one.lua', 1],
-    [619, 'lua/shared/queue/told.lua', 1],
-    [641, 'lua/queue/bury.lua', 39],
+    [140, 'lua/shared/queue/save.lua', 1],
+    [189, 'lua/shared/queue/save-call.lua', 1],
+    [197, 'lua/shared/queue/rate.lua', 1],
+    [217, 'lua/shared/queue/job.lua', 1],
+    [302, 'lua/shared/queue/run.lua', 1],
+    [349, 'lua/shared/queue/names.lua', 1],
+    [395, 'lua/shared/queue/failure.lua', 1],
+    [405, 'lua/shared/queue/groups.lua', 1],
+    [546, 'lua/shared/queue/dead.lua', 1],
+    [610, 'lua/shared/queue/end.lua', 1],
+    [627, 'lua/shared/queue/stop.lua', 1],
+    [636, 'lua/shared/queue/judge-one.lua', 1],
+    [646, 'lua/shared/queue/told.lua', 1],
+    [668, 'lua/queue/bury.lua', 40],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.failures.length * 4)
@@ -2305,20 +2996,21 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: its worker is told when it extends or acks, and the job is removed then, or when its lease ends: `stopping`. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed.
+ * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed.
  *
  * Cost: O(jobs x log n).
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '87f5d37f1ac078848279c42206c4048b1504d5e6',
+    sha1: 'ff6ce52ef7e5da863497d2f89d9db6ee932bc447',
     reads: false,
     bytes: false,
     source: `--[[
 Cancels jobs. One that is not claimed is removed, also one that is dead or done: \`cancelled\`. One that is claimed is to
-stop: its worker is told when it extends or acks, and the job is removed then, or when its lease ends: \`stopping\`.
-\`absent\`: there is no such job. Repeating the call changes nothing more, and says \`absent\` of what it removed.
+stop: \`stopping\`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by
+one of the last three, or when its lease ends. \`absent\`: there is no such job. Repeating the call changes nothing more,
+and says \`absent\` of what it removed.
 
 @returns cancelled  outcomes:[outcome:text]
 @cost    O(jobs x log n)
@@ -2356,11 +3048,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -2368,8 +3061,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -2390,6 +3083,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -2410,13 +3104,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -2428,6 +3124,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -2473,9 +3170,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -2576,7 +3273,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -2762,14 +3460,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -2778,7 +3479,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -2812,7 +3513,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -2829,10 +3534,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -2844,14 +3549,21 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -2867,7 +3579,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -3025,22 +3737,22 @@ return { 'cancelled', outcomes }
   parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/queue/state.lua', 1],
-    [90, 'lua/shared/queue/save.lua', 1],
-    [136, 'lua/shared/queue/marks.lua', 1],
-    [149, 'lua/shared/queue/rate.lua', 1],
-    [169, 'lua/shared/queue/job.lua', 1],
-    [254, 'lua/shared/queue/run.lua', 1],
-    [300, 'lua/shared/queue/names.lua', 1],
-    [346, 'lua/shared/queue/failure.lua', 1],
-    [356, 'lua/shared/queue/groups.lua', 1],
-    [494, 'lua/shared/queue/ready.lua', 1],
-    [536, 'lua/shared/queue/dead.lua', 1],
-    [591, 'lua/shared/queue/end.lua', 1],
-    [608, 'lua/shared/queue/find.lua', 1],
-    [629, 'lua/shared/queue/displace.lua', 1],
-    [661, 'lua/queue/cancel.lua', 37],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/queue/state.lua', 1],
+    [93, 'lua/shared/queue/save.lua', 1],
+    [142, 'lua/shared/queue/marks.lua', 1],
+    [155, 'lua/shared/queue/rate.lua', 1],
+    [175, 'lua/shared/queue/job.lua', 1],
+    [260, 'lua/shared/queue/run.lua', 1],
+    [307, 'lua/shared/queue/names.lua', 1],
+    [353, 'lua/shared/queue/failure.lua', 1],
+    [363, 'lua/shared/queue/groups.lua', 1],
+    [504, 'lua/shared/queue/ready.lua', 1],
+    [548, 'lua/shared/queue/dead.lua', 1],
+    [612, 'lua/shared/queue/end.lua', 1],
+    [629, 'lua/shared/queue/find.lua', 1],
+    [650, 'lua/shared/queue/displace.lua', 1],
+    [682, 'lua/queue/cancel.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.wanted.length)
@@ -3085,7 +3797,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '6bf43ae31f6a16fac1b1529f3ae8faf21309c337',
+    sha1: 'e9d2829ab3890e4991354bcf65d464fc55f72058',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3143,7 +3855,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -3154,12 +3868,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -3167,14 +3885,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -3192,7 +3915,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
 end
 
 local waiting = { idle = redis.call('ZCARD', idle) }
-call_idle(idle, waiting, 8, { channel = channel, sharded = sharded, counted = counted })
+call_idle(idle, waiting, MOST_GONE, { channel = channel, sharded = sharded, counted = counted })
 local keys = {
   meta,
   jobs,
@@ -3223,7 +3946,7 @@ return { 'cleared', existed }
     [1, 'lua/queue/clear.lua', 1],
     [27, 'lua/shared/tell.lua', 1],
     [52, 'lua/shared/queue/idle.lua', 1],
-    [103, 'lua/queue/clear.lua', 29],
+    [114, 'lua/queue/clear.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3279,7 +4002,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '73957a2d5c85c020f96cd44f955ee6b63b69b4a5',
+    sha1: 'fd3ab7714dc46447b0cc644b472473e66eba69c2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3348,11 +4071,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -3360,8 +4084,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -3382,6 +4106,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -3402,13 +4127,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -3420,6 +4147,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -3452,9 +4180,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -3554,14 +4282,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -3570,7 +4301,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -3604,7 +4335,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -3615,12 +4348,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -3628,14 +4365,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -3699,11 +4441,11 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/tell.lua', 1],
     [53, 'lua/shared/queue/state.lua', 1],
-    [115, 'lua/shared/queue/save.lua', 1],
-    [161, 'lua/shared/queue/rate.lua', 1],
-    [181, 'lua/shared/queue/groups.lua', 1],
-    [319, 'lua/shared/queue/idle.lua', 1],
-    [370, 'lua/queue/configure-group.lua', 29],
+    [117, 'lua/shared/queue/save.lua', 1],
+    [166, 'lua/shared/queue/rate.lua', 1],
+    [186, 'lua/shared/queue/groups.lua', 1],
+    [327, 'lua/shared/queue/idle.lua', 1],
+    [389, 'lua/queue/configure-group.lua', 29],
   ],
   encode(args) {
     return [
@@ -3772,7 +4514,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '598fc7aa66eb317f40b5f21ea3808de875008b05',
+    sha1: '724fa5e683fd55c65e19f27867feb00e7db908db',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3840,11 +4582,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -3852,8 +4595,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -3874,6 +4617,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -3894,13 +4638,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -3912,6 +4658,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -3965,7 +4712,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -3976,12 +4725,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -3989,14 +4742,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -4055,10 +4813,10 @@ return {
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/tell.lua', 1],
     [52, 'lua/shared/queue/state.lua', 1],
-    [114, 'lua/shared/queue/save.lua', 1],
-    [160, 'lua/shared/queue/settings.lua', 1],
-    [187, 'lua/shared/queue/idle.lua', 1],
-    [238, 'lua/queue/configure.lua', 27],
+    [116, 'lua/shared/queue/save.lua', 1],
+    [165, 'lua/shared/queue/settings.lua', 1],
+    [192, 'lua/shared/queue/idle.lua', 1],
+    [254, 'lua/queue/configure.lua', 27],
   ],
   encode(args) {
     return [
@@ -4106,7 +4864,7 @@ export interface EnqueueAlikeArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** name of the jobs, 255 bytes at most */
+  /** name of the jobs, 1 to 255 bytes */
   readonly name: string
   /** of each job */
   readonly payloads: readonly (string | Uint8Array)[]
@@ -4124,7 +4882,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '05ed36e6d847ce5858fe915450284814acdf4fa9',
+    sha1: '7389cdab59cc071d221f6f92c30a4b0b5c82e720',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4145,7 +4903,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local name = ARGV[7] -- text: name of the jobs, 255 bytes at most
+local name = ARGV[7] -- text: name of the jobs, 1 to 255 bytes
 local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
@@ -4254,11 +5012,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -4266,8 +5025,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -4288,6 +5047,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -4308,13 +5068,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -4326,6 +5088,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -4360,7 +5123,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -4371,12 +5136,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -4384,14 +5153,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -4516,6 +5290,9 @@ end
 if remembered then
   return { 'enqueued', tonumber(remembered) }
 end
+if name == '' or #name > 255 then
+  return redis.error_reply('INVALID name: 1 to 255 bytes')
+end
 local now_us = clock_us()
 local count = #payloads - payloads_at + 1
 local first = number_jobs(queue, count, now_us)
@@ -4552,12 +5329,12 @@ return { 'enqueued', first }
     [43, 'lua/shared/calls.lua', 1],
     [89, 'lua/shared/tell.lua', 1],
     [114, 'lua/shared/queue/state.lua', 1],
-    [176, 'lua/shared/queue/save.lua', 1],
-    [222, 'lua/shared/queue/save-call.lua', 1],
-    [230, 'lua/shared/queue/idle.lua', 1],
-    [281, 'lua/shared/queue/number.lua', 1],
-    [290, 'lua/shared/queue/job.lua', 1],
-    [375, 'lua/queue/enqueue-alike.lua', 33],
+    [178, 'lua/shared/queue/save.lua', 1],
+    [227, 'lua/shared/queue/save-call.lua', 1],
+    [235, 'lua/shared/queue/idle.lua', 1],
+    [297, 'lua/shared/queue/number.lua', 1],
+    [306, 'lua/shared/queue/job.lua', 1],
+    [391, 'lua/queue/enqueue-alike.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -4625,7 +5402,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'c172d8cd6c0976b03f01e436f0f5c153b5d399bb',
+    sha1: 'c9f6f09dbe1760c755ebb7f0d78cb9e6deaf1887',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4763,11 +5540,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -4775,8 +5553,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -4797,6 +5575,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -4817,13 +5596,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -4835,6 +5616,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -4878,6 +5660,15 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+local NEVER_MS = 9007199254740991
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
@@ -4888,9 +5679,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -4991,7 +5782,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -5167,14 +5959,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -5183,7 +5978,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -5217,7 +6012,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -5234,10 +6033,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -5249,9 +6048,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -5292,6 +6089,7 @@ local function add_job(
   else
     redis.call('HSET', jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
     redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
 end
@@ -5366,6 +6164,7 @@ local function replace_job(
   else
     redis.call('HSET', jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
     redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
 end
@@ -5373,7 +6172,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -5384,12 +6185,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -5397,14 +6202,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -5485,6 +6295,7 @@ for at = specs_at, #specs, 18 do
         due_ms,
         now_us
       )
+      standing = standing + (due_ms == 0 and 1 or 0)
     end
   else
     add_job(
@@ -5537,20 +6348,21 @@ return { 'enqueued', first, duplicates }
     [51, 'lua/shared/calls.lua', 1],
     [97, 'lua/shared/tell.lua', 1],
     [122, 'lua/shared/queue/state.lua', 1],
-    [184, 'lua/shared/queue/save.lua', 1],
-    [230, 'lua/shared/queue/save-call.lua', 1],
-    [238, 'lua/shared/queue/marks.lua', 1],
-    [251, 'lua/shared/queue/rate.lua', 1],
-    [271, 'lua/shared/queue/job.lua', 1],
-    [356, 'lua/shared/queue/run.lua', 1],
-    [402, 'lua/shared/queue/names.lua', 1],
-    [448, 'lua/shared/queue/groups.lua', 1],
-    [586, 'lua/shared/queue/ready.lua', 1],
-    [628, 'lua/shared/queue/number.lua', 1],
-    [637, 'lua/shared/queue/enqueue.lua', 1],
-    [668, 'lua/shared/queue/replace.lua', 1],
-    [742, 'lua/shared/queue/idle.lua', 1],
-    [793, 'lua/queue/enqueue.lua', 49],
+    [186, 'lua/shared/queue/save.lua', 1],
+    [235, 'lua/shared/queue/save-call.lua', 1],
+    [243, 'lua/shared/queue/marks.lua', 1],
+    [256, 'lua/shared/queue/note-due.lua', 1],
+    [265, 'lua/shared/queue/rate.lua', 1],
+    [285, 'lua/shared/queue/job.lua', 1],
+    [370, 'lua/shared/queue/run.lua', 1],
+    [417, 'lua/shared/queue/names.lua', 1],
+    [463, 'lua/shared/queue/groups.lua', 1],
+    [604, 'lua/shared/queue/ready.lua', 1],
+    [648, 'lua/shared/queue/number.lua', 1],
+    [657, 'lua/shared/queue/enqueue.lua', 1],
+    [689, 'lua/shared/queue/replace.lua', 1],
+    [764, 'lua/shared/queue/idle.lua', 1],
+    [826, 'lua/queue/enqueue.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 18)
@@ -5627,7 +6439,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '16842ec92a342dada04a0590db29b6ae835b0e6c',
+    sha1: '5cb455c30cd1be8be7672bb884ddf6d6800a155c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5665,11 +6477,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -5677,8 +6490,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -5699,6 +6512,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -5713,6 +6527,64 @@ local function open_queue(meta, codec, caller)
     done = done,
   }
 end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>dddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+local NEVER_MS = 9007199254740991
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
@@ -5721,7 +6593,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -5794,6 +6667,8 @@ for at = claims_at, #claims, 2 do
 end
 if #ends > 0 then
   redis.call('ZADD', leases, unpack(ends))
+  note_due(queue, now_ms + lease_ms)
+  save_queue(meta, queue)
 end
 return { 'extended', now_ms, now_ms + lease_ms, refused }
 `,
@@ -5803,9 +6678,11 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [1, 'lua/queue/extend.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [84, 'lua/shared/queue/run.lua', 1],
-    [130, 'lua/shared/queue/judge-one.lua', 1],
-    [140, 'lua/queue/extend.lua', 20],
+    [86, 'lua/shared/queue/save.lua', 1],
+    [135, 'lua/shared/queue/note-due.lua', 1],
+    [144, 'lua/shared/queue/run.lua', 1],
+    [191, 'lua/shared/queue/judge-one.lua', 1],
+    [201, 'lua/queue/extend.lua', 22],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -5856,7 +6733,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: '8502aa2dbcffd478e39fa6575bf17e9e1fd4bca3',
+    sha1: 'cb6901cdd0bc5eda9f0c1d19659c32c6e3ca5260',
     reads: true,
     bytes: false,
     source: `--[[
@@ -5884,11 +6761,12 @@ local kinds = KEYS[2] -- hash: kinds of failures
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -5896,8 +6774,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -5918,6 +6796,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -5954,7 +6833,7 @@ return { 'failures', told }
   lines: [
     [1, 'lua/queue/failures.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [74, 'lua/queue/failures.lua', 13],
+    [76, 'lua/queue/failures.lua', 13],
   ],
   encode() {
     return []
@@ -6000,7 +6879,7 @@ function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: numbe
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: 'e9dfba817bfc7f46b849253ed10cfad9a3bb7186',
+    sha1: 'ee9f03e9579f92b028f7c6dcd0b95862ecfa0638',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6038,11 +6917,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -6050,8 +6930,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6072,6 +6952,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -6179,7 +7060,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -6306,12 +7188,12 @@ return { 'found', math.floor(clock_us() / 1000), told }
     [1, 'lua/queue/find.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [84, 'lua/shared/queue/job.lua', 1],
-    [169, 'lua/shared/queue/run.lua', 1],
-    [215, 'lua/shared/queue/failure.lua', 1],
-    [225, 'lua/shared/queue/find.lua', 1],
-    [246, 'lua/shared/queue/tell-job.lua', 1],
-    [281, 'lua/queue/find.lua', 23],
+    [86, 'lua/shared/queue/job.lua', 1],
+    [171, 'lua/shared/queue/run.lua', 1],
+    [218, 'lua/shared/queue/failure.lua', 1],
+    [228, 'lua/shared/queue/find.lua', 1],
+    [249, 'lua/shared/queue/tell-job.lua', 1],
+    [284, 'lua/queue/find.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -6354,7 +7236,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: 'a901e33eca43bc25383ac23a0d994d99257cb21c',
+    sha1: 'c042cd51253e1580410627a6caebdae2a2620dd3',
     reads: true,
     bytes: false,
     source: `--[[
@@ -6396,11 +7278,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -6408,8 +7291,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6430,6 +7313,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -6523,8 +7407,8 @@ return {
     [1, 'lua/queue/inspect.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [88, 'lua/shared/queue/settings.lua', 1],
-    [115, 'lua/queue/inspect.lua', 23],
+    [90, 'lua/shared/queue/settings.lua', 1],
+    [117, 'lua/queue/inspect.lua', 23],
   ],
   encode(args) {
     return [
@@ -6604,7 +7488,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '5b0a15976ffff0d9d320f50134ffba1789bf80a6',
+    sha1: '841c20f3d932a95291ef927b56a924088462ccfd',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6650,11 +7534,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -6662,8 +7547,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6684,6 +7569,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -6791,7 +7677,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -6912,6 +7799,15 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+-- Whether a job whose number is in the list is ready there.
+local function stands_listed(prioritized_jobs, record, run, seq)
+  local job = read_job(record)
+  return state_of(run) == 'ready'
+    and job.group == ''
+    and job.priority == 0
+    and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
+end
+
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
 if state == 'ready' then
@@ -6934,15 +7830,16 @@ elseif state == 'done' then
 else
   return redis.error_reply('INVALID state: ready, prioritized, grouped, scheduled, claimed, dead or done')
 end
-local told = {}
+local told, seen = {}, {}
 if #numbers > 0 then
   local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
   for at, seq in ipairs(numbers) do
     local record, packed = stored[at * 2 - 1], stored[at * 2]
     local run = packed and unpack_run(packed)
-    -- A ghost is told where it stands now.
-    if record and (state ~= 'ready' or state_of(run) == 'ready') then
+    -- A ghost is told where it stands now, and one that came back where it stands first.
+    if record and (state ~= 'ready' or (not seen[seq] and stands_listed(prioritized, record, run, seq))) then
       tell_job(told, jobs, seq, record, run)
+      seen[seq] = true
     end
   end
 end
@@ -6955,13 +7852,13 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/list.lua', 1],
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/queue/state.lua', 1],
-    [92, 'lua/shared/queue/job.lua', 1],
-    [177, 'lua/shared/queue/run.lua', 1],
-    [223, 'lua/shared/queue/failure.lua', 1],
-    [233, 'lua/shared/queue/find.lua', 1],
-    [254, 'lua/shared/queue/fields.lua', 1],
-    [263, 'lua/shared/queue/tell-job.lua', 1],
-    [298, 'lua/queue/list.lua', 32],
+    [94, 'lua/shared/queue/job.lua', 1],
+    [179, 'lua/shared/queue/run.lua', 1],
+    [226, 'lua/shared/queue/failure.lua', 1],
+    [236, 'lua/shared/queue/find.lua', 1],
+    [257, 'lua/shared/queue/fields.lua', 1],
+    [266, 'lua/shared/queue/tell-job.lua', 1],
+    [301, 'lua/queue/list.lua', 32],
   ],
   encode(args) {
     return [
@@ -6987,60 +7884,149 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
   },
 }
 
-export interface ReprioritizeArguments {
-  /** the new one */
-  readonly priority: number
+export interface ReleaseArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
   /** the jobs */
-  readonly wanted: readonly (string)[]
+  readonly claims: readonly { readonly number: string; readonly token: number }[]
 }
 
-export type ReprioritizeAnswer =
-  | { readonly status: 'changed'; readonly outcomes: string[] }
+export type ReleaseAnswer =
+  | { readonly status: 'released'; readonly refused: { readonly at: number; readonly why: string }[] }
 
-function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] {
+function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
   }
   return found
 }
 
 /**
- * Gives jobs that are not claimed another priority; among those of one priority they keep their age. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
+ * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more.
  *
  * Cost: O(jobs x log n).
  */
-export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
+export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
-    name: 'queue/reprioritize',
-    sha1: '45d4a0998c160ef3598cd95bb5b394c69fb848f7',
+    name: 'queue/release',
+    sha1: 'fdb12d1f0977e068ca773c2f08b41858e0a1cc5d',
     reads: false,
     bytes: false,
     source: `--[[
-Gives jobs that are not claimed another priority; among those of one priority they keep their age. Outcomes: \`changed\`,
-\`claimed\`, \`absent\`. Safe to repeat.
+Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never
+begun. Each job is judged by itself: those named in \`refused\` (places counted from 0) have been lost, and why. A repeated
+call is answered the same and does nothing more.
 
-@returns changed  outcomes:[outcome:text]
+@returns released  refused:[at:integer why:text]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
 local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[6] -- hash: the groups
-local turns = KEYS[7] -- list: groups that may be served, in turn
-local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[9] -- hash: ids and unique keys of users
-local priority = tonumber(ARGV[1]) -- integer: the new one
-local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+local leases = KEYS[5] -- sorted set: claimed jobs -> when the lease ends, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the jobs
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
+local CALL_MEMORY_MS = 600000
+
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  if number == call then
+    return answer, false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
+      redis.call('HDEL', calls, sample[at])
+    end
+  end
+end
+
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
+  end
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -7056,11 +8042,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -7068,8 +8055,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -7090,6 +8077,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -7110,13 +8098,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -7128,6 +8118,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -7149,6 +8140,14 @@ local function save_queue(meta, queue)
   if packed ~= queue.packed then
     redis.call('HSET', meta, 'state', packed)
   end
+end
+-- Saves the queue and remembers the call, in one write.
+local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+  if caller == '' then
+    return save_queue(meta, queue)
+  end
+  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  forget_old_calls(meta, call, now_ms)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local PRIORITIES = 1
@@ -7173,9 +8172,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -7276,7 +8275,794 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    is_plain = is_plain,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
+-- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
+
+-- The number of the job that a key of users belongs to, or nil.
+local function holder_of_unique(ids, key, now_ms)
+  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
+  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
+    return nil
+  end
+  return seq
+end
+
+local function hold_unique(ids, key, seq, till, ends_ms)
+  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
+end
+
+-- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
+local function forget_old_uniques(ids, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
+    if ends_ms and tonumber(ends_ms) <= now_ms then
+      redis.call('HDEL', ids, sample[at])
+    end
+  end
+end
+
+-- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
+local function free_unique(ids, job, seq, all)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  if till == 's' or (till == 'd' and all) then
+    local stored = redis.call('HGET', ids, 'u' .. key)
+    if stored and string.match(stored, '^%d+') == seq then
+      redis.call('HDEL', ids, 'u' .. key)
+    end
+  end
+end
+
+-- Frees all names of a job that is no more.
+local function free_names(ids, job, seq)
+  free_unique(ids, job, seq, true)
+  if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
+    redis.call('HDEL', ids, 'i' .. job.id)
+  end
+end
+-- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
+-- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
+-- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
+-- as it may, no start left of its rate, or is paused, is not in the ring; \`held\` knows when a rate lets it in again.
+--
+-- In the hash of groups, under its name:
+--   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+
+local function new_group(number)
+  return {
+    number = number,
+    ready = 0,
+    claimed = 0,
+    in_ring = false,
+    paused = false,
+    concurrency = 0,
+    rate_limit = 0,
+    rate_window_ms = 0,
+    arrival_us = 0,
+  }
+end
+
+-- The group, or nil.
+local function read_group(groups, name)
+  local stored = redis.call('HGET', groups, name)
+  if not stored then
+    return nil
+  end
+  local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
+    string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
+  return {
+    number = tonumber(number),
+    ready = tonumber(ready),
+    claimed = tonumber(claimed),
+    in_ring = in_ring == '1',
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    arrival_us = tonumber(arrival_us),
+  }
+end
+
+local function open_group(groups, queue, name)
+  local group = read_group(groups, name)
+  if not group then
+    queue.groups = queue.groups + 1
+    group = new_group(queue.groups)
+  end
+  return group
+end
+
+-- One with no job and nothing set is forgotten, once its rate has nothing to remember.
+local function save_group(groups, name, group, now_us)
+  local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
+  if group.ready + group.claimed == 0 and not group.in_ring and not is_set then
+    redis.call('HDEL', groups, name)
+    return
+  end
+  local arrival_us = group.arrival_us > now_us and group.arrival_us or 0
+  local text = string.format(
+    '%.0f %.0f %.0f %d %d %.0f %.0f %.0f %.0f',
+    group.number,
+    group.ready,
+    group.claimed,
+    group.in_ring and 1 or 0,
+    group.paused and 1 or 0,
+    group.concurrency,
+    group.rate_limit,
+    group.rate_window_ms,
+    arrival_us
+  )
+  redis.call('HSET', groups, name, text)
+end
+
+-- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
+local function enter_ring(turns, held, name, group, now_us)
+  if group.in_ring or group.paused or group.ready == 0 then
+    return
+  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
+    return
+  elseif group.rate_limit > 0 then
+    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    if wait_ms > 0 then
+      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+      return
+    end
+  end
+  group.in_ring = true
+  redis.call('RPUSH', turns, name)
+end
+
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
+-- The greater the priority, the lower; 10 digits.
+local function rank_of(priority)
+  return string.format('%010.0f', 2147483648 - priority)
+end
+
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  local group = open_group(groups, queue, job.group)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+  group.ready = group.ready + 1
+  enter_ring(turns, held, job.group, group, now_us)
+  save_group(groups, job.group, group, now_us)
+end
+
+-- A ready job of a group goes elsewhere. False when it was not there.
+local function leave_group(grouped, groups, job, seq, now_us)
+  local group = read_group(groups, job.group)
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
+    return false
+  end
+  group.ready = group.ready - 1
+  save_group(groups, job.group, group, now_us)
+  return true
+end
+
+-- A claimed job of a group is claimed no more.
+local function free_in_group(groups, turns, held, name, now_us)
+  local group = read_group(groups, name)
+  if group then
+    group.claimed = math.max(0, group.claimed - 1)
+    enter_ring(turns, held, name, group, now_us)
+    save_group(groups, name, group, now_us)
+  end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(groups, turns, held, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+  for _, name in ipairs(names) do
+    redis.call('ZREM', held, name)
+    local group = read_group(groups, name)
+    if group then
+      enter_ring(turns, held, name, group, now_us)
+      save_group(groups, name, group, now_us)
+    end
+  end
+end
+-- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
+-- \`prioritized\`, all others in the list \`ready\`.
+--
+-- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
+
+local function stand_ready(
+  ready,
+  prioritized,
+  grouped,
+  groups,
+  turns,
+  held,
+  queue,
+  job,
+  seq,
+  in_front,
+  now_us
+)
+  if job.group ~= '' then
+    set_mark(queue, GROUPS)
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+  elseif in_front then
+    redis.call('LPUSH', ready, seq)
+  else
+    redis.call('RPUSH', ready, seq)
+  end
+end
+
+-- Takes a ready job from where it stands.
+local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+  if job.group ~= '' then
+    leave_group(grouped, groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    queue.ghosts = queue.ghosts + 1
+  end
+end
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood.
+local function erase_job(jobs, ids, seq, job)
+  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  if not job.is_plain then
+    free_names(ids, job, seq)
+  end
+end
+
+-- A claimed job is claimed no more; its lease has been removed.
+local function end_claim(groups, turns, held, queue, job, run, now_us)
+  queue.claimed = queue.claimed - run.size
+  if job.group ~= '' then
+    free_in_group(groups, turns, held, job.group, now_us)
+  end
+end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
+local function judge_job(jobs, seq, token)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local run = stored[2] and unpack_run(stored[2])
+  local why = why_not(run, token)
+  if why then
+    return nil, nil, why
+  end
+  return stored[1], run
+end
+-- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
+
+local function format_places(refused, places)
+  return table.concat(refused, ' ') .. ';' .. table.concat(places, ' ')
+end
+
+local function parse_refused(text)
+  local refused = {}
+  for at, why in string.gmatch(string.match(text, '^[^;]*'), '(%d+) (%a+)') do
+    refused[#refused + 1] = tonumber(at)
+    refused[#refused + 1] = why
+  end
+  return refused
+end
+
+local function parse_places(text)
+  local places = {}
+  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
+    places[#places + 1] = tonumber(at)
+  end
+  return places
+end
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'released', parse_refused(remembered) }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local refused = {}
+-- From the last to the first: each goes before the one behind it.
+for at = #claims - 1, claims_at, -2 do
+  local seq = claims[at]
+  local record, run, why = judge_job(jobs, seq, tonumber(claims[at + 1]))
+  if why then
+    table.insert(refused, 1, why)
+    table.insert(refused, 1, (at - claims_at) / 2)
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
+  else
+    local job = read_job(record)
+    redis.call('ZREM', leases, seq)
+    end_claim(groups, turns, held, queue, job, run, now_us)
+    redis.call(
+      'HSET',
+      jobs,
+      'r' .. seq,
+      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.is_plain, run.name)
+    )
+    queue.ready = queue.ready + run.size
+    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, true, now_us)
+  end
+end
+if queue.idle > 0 then
+  local released = (#claims - claims_at + 1) / 2 - #refused / 2
+  call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
+return { 'released', refused }
+`,
+  },
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle'],
+  lines: [
+    [1, 'lua/queue/release.lua', 1],
+    [28, 'lua/shared/clock.lua', 1],
+    [34, 'lua/shared/calls.lua', 1],
+    [80, 'lua/shared/tell.lua', 1],
+    [105, 'lua/shared/queue/state.lua', 1],
+    [169, 'lua/shared/queue/save.lua', 1],
+    [218, 'lua/shared/queue/save-call.lua', 1],
+    [226, 'lua/shared/queue/marks.lua', 1],
+    [239, 'lua/shared/queue/rate.lua', 1],
+    [259, 'lua/shared/queue/job.lua', 1],
+    [344, 'lua/shared/queue/run.lua', 1],
+    [391, 'lua/shared/queue/names.lua', 1],
+    [437, 'lua/shared/queue/groups.lua', 1],
+    [578, 'lua/shared/queue/ready.lua', 1],
+    [622, 'lua/shared/queue/end.lua', 1],
+    [639, 'lua/shared/queue/stop.lua', 1],
+    [648, 'lua/shared/queue/idle.lua', 1],
+    [710, 'lua/shared/queue/judge-one.lua', 1],
+    [720, 'lua/shared/queue/told.lua', 1],
+    [742, 'lua/queue/release.lua', 46],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(6 + args.claims.length * 2)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    encoded[3] = args.channel
+    encoded[4] = args.sharded ? 1 : 0
+    encoded[5] = args.counted ? 1 : 0
+    let at = 6
+    for (const item of args.claims) {
+      encoded[at++] = item.number
+      encoded[at++] = item.token
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'released':
+        return {
+          status: 'released',
+          refused: readRefusedOfReleaseReleased(parts[1]),
+        }
+      default:
+        return unexpected('the answer released', parts[0])
+    }
+  },
+}
+
+export interface ReprioritizeArguments {
+  /** the new one */
+  readonly priority: number
+  /** the jobs */
+  readonly wanted: readonly (string)[]
+}
+
+export type ReprioritizeAnswer =
+  | { readonly status: 'changed'; readonly outcomes: string[] }
+
+function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] {
+  const flat = asList(part)
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
+}
+
+/**
+ * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
+ *
+ * Cost: O(jobs x log n).
+ */
+export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
+  script: {
+    name: 'queue/reprioritize',
+    sha1: 'b6f16cbaa9a0ab09e4ce4abfa19256304a0116a8',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group
+that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`, \`absent\`. Safe to repeat.
+
+@returns changed  outcomes:[outcome:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[6] -- hash: the groups
+local turns = KEYS[7] -- list: groups that may be served, in turn
+local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[9] -- hash: ids and unique keys of users
+local priority = tonumber(ARGV[1]) -- integer: the new one
+local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 24 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
+    struct.unpack('>ddddddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>dddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local PRIORITIES = 1
+local GROUPS = 2
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
+end
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
+-- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+
+-- How many may start now.
+local function starts_left(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  local ahead_us = math.max(0, arrival_us - now_us)
+  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
+end
+
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
+local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
+end
+
+-- Milliseconds until one more may start.
+local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.timeout_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      timeout_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
+    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    timeout_ms = timeout_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -7406,14 +9192,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -7422,7 +9211,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -7456,7 +9245,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -7473,10 +9266,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -7488,9 +9281,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -7564,16 +9355,16 @@ return { 'changed', outcomes }
     [1, 'lua/queue/reprioritize.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [88, 'lua/shared/queue/save.lua', 1],
-    [134, 'lua/shared/queue/marks.lua', 1],
-    [147, 'lua/shared/queue/rate.lua', 1],
-    [167, 'lua/shared/queue/job.lua', 1],
-    [252, 'lua/shared/queue/run.lua', 1],
-    [298, 'lua/shared/queue/groups.lua', 1],
-    [436, 'lua/shared/queue/ready.lua', 1],
-    [478, 'lua/shared/queue/find.lua', 1],
-    [499, 'lua/shared/queue/reprioritize.lua', 1],
-    [514, 'lua/queue/reprioritize.lua', 31],
+    [90, 'lua/shared/queue/save.lua', 1],
+    [139, 'lua/shared/queue/marks.lua', 1],
+    [152, 'lua/shared/queue/rate.lua', 1],
+    [172, 'lua/shared/queue/job.lua', 1],
+    [257, 'lua/shared/queue/run.lua', 1],
+    [304, 'lua/shared/queue/groups.lua', 1],
+    [445, 'lua/shared/queue/ready.lua', 1],
+    [489, 'lua/shared/queue/find.lua', 1],
+    [510, 'lua/shared/queue/reprioritize.lua', 1],
+    [525, 'lua/queue/reprioritize.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7625,7 +9416,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '6a6e596fcf20e4d4eaf7032531478a74387e6d77',
+    sha1: '61e1eee1ebab8eb3ce8f477a87ce5f1073cdd520',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7700,11 +9491,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -7712,8 +9504,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -7734,6 +9526,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -7754,13 +9547,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -7772,6 +9567,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -7817,9 +9613,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -7920,7 +9716,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -8106,14 +9903,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -8122,7 +9922,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -8156,7 +9956,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -8173,10 +9977,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -8188,14 +9992,21 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -8211,7 +10022,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -8292,7 +10103,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -8303,12 +10116,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -8316,14 +10133,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -8379,21 +10201,21 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [28, 'lua/shared/clock.lua', 1],
     [34, 'lua/shared/tell.lua', 1],
     [59, 'lua/shared/queue/state.lua', 1],
-    [121, 'lua/shared/queue/save.lua', 1],
-    [167, 'lua/shared/queue/marks.lua', 1],
-    [180, 'lua/shared/queue/rate.lua', 1],
-    [200, 'lua/shared/queue/job.lua', 1],
-    [285, 'lua/shared/queue/run.lua', 1],
-    [331, 'lua/shared/queue/names.lua', 1],
-    [377, 'lua/shared/queue/failure.lua', 1],
-    [387, 'lua/shared/queue/groups.lua', 1],
-    [525, 'lua/shared/queue/ready.lua', 1],
-    [567, 'lua/shared/queue/dead.lua', 1],
-    [622, 'lua/shared/queue/end.lua', 1],
-    [639, 'lua/shared/queue/begin-again.lua', 1],
-    [661, 'lua/shared/queue/idle.lua', 1],
-    [712, 'lua/shared/queue/kind.lua', 1],
-    [720, 'lua/queue/requeue-failed.lua', 45],
+    [123, 'lua/shared/queue/save.lua', 1],
+    [172, 'lua/shared/queue/marks.lua', 1],
+    [185, 'lua/shared/queue/rate.lua', 1],
+    [205, 'lua/shared/queue/job.lua', 1],
+    [290, 'lua/shared/queue/run.lua', 1],
+    [337, 'lua/shared/queue/names.lua', 1],
+    [383, 'lua/shared/queue/failure.lua', 1],
+    [393, 'lua/shared/queue/groups.lua', 1],
+    [534, 'lua/shared/queue/ready.lua', 1],
+    [578, 'lua/shared/queue/dead.lua', 1],
+    [642, 'lua/shared/queue/end.lua', 1],
+    [659, 'lua/shared/queue/begin-again.lua', 1],
+    [681, 'lua/shared/queue/idle.lua', 1],
+    [743, 'lua/shared/queue/kind.lua', 1],
+    [751, 'lua/queue/requeue-failed.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -8451,7 +10273,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'f5f159ebcf9107f6cac2e71d34843b68a9a7c47b',
+    sha1: '2de8a3b9c31a9e51ac2fd53dc265d09062579760',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8527,11 +10349,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -8539,8 +10362,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -8561,6 +10384,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -8581,13 +10405,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -8599,6 +10425,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -8644,9 +10471,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -8747,7 +10574,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -8933,14 +10761,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -8949,7 +10780,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -8983,7 +10814,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -9000,10 +10835,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -9015,14 +10850,21 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -9038,7 +10880,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -9155,7 +10997,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -9166,12 +11010,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -9179,14 +11027,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -9212,7 +11065,9 @@ local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
-  if seq and outcome ~= 'ready' and outcome ~= 'claimed' then
+  if outcome == 'stopping' then
+    outcome = 'claimed'
+  elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record)
     displace(
       jobs,
@@ -9250,21 +11105,21 @@ return { 'requeued', outcomes }
     [29, 'lua/shared/clock.lua', 1],
     [35, 'lua/shared/tell.lua', 1],
     [60, 'lua/shared/queue/state.lua', 1],
-    [122, 'lua/shared/queue/save.lua', 1],
-    [168, 'lua/shared/queue/marks.lua', 1],
-    [181, 'lua/shared/queue/rate.lua', 1],
-    [201, 'lua/shared/queue/job.lua', 1],
-    [286, 'lua/shared/queue/run.lua', 1],
-    [332, 'lua/shared/queue/names.lua', 1],
-    [378, 'lua/shared/queue/failure.lua', 1],
-    [388, 'lua/shared/queue/groups.lua', 1],
-    [526, 'lua/shared/queue/ready.lua', 1],
-    [568, 'lua/shared/queue/dead.lua', 1],
-    [623, 'lua/shared/queue/find.lua', 1],
-    [644, 'lua/shared/queue/displace.lua', 1],
-    [676, 'lua/shared/queue/begin-again.lua', 1],
-    [698, 'lua/shared/queue/idle.lua', 1],
-    [749, 'lua/queue/requeue.lua', 46],
+    [124, 'lua/shared/queue/save.lua', 1],
+    [173, 'lua/shared/queue/marks.lua', 1],
+    [186, 'lua/shared/queue/rate.lua', 1],
+    [206, 'lua/shared/queue/job.lua', 1],
+    [291, 'lua/shared/queue/run.lua', 1],
+    [338, 'lua/shared/queue/names.lua', 1],
+    [384, 'lua/shared/queue/failure.lua', 1],
+    [394, 'lua/shared/queue/groups.lua', 1],
+    [535, 'lua/shared/queue/ready.lua', 1],
+    [579, 'lua/shared/queue/dead.lua', 1],
+    [643, 'lua/shared/queue/find.lua', 1],
+    [664, 'lua/shared/queue/displace.lua', 1],
+    [696, 'lua/shared/queue/begin-again.lua', 1],
+    [718, 'lua/shared/queue/idle.lua', 1],
+    [780, 'lua/queue/requeue.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -9337,7 +11192,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '2dc88aa2b5611aeb502c2d18d50a0d2940ca248e',
+    sha1: 'd0e14d643ff32341b84ceb1b52111f4444af1394',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9462,11 +11317,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -9474,8 +11330,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -9496,6 +11352,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -9516,13 +11373,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -9534,6 +11393,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -9564,6 +11424,33 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+
+local function parse_settings(text)
+  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+  return {
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    keep_count = tonumber(keep_count),
+    keep_ms = tonumber(keep_ms),
+  }
+end
+
+local function format_settings(settings)
+  return string.format(
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
+    settings.paused and 1 or 0,
+    settings.concurrency,
+    settings.rate_limit,
+    settings.rate_window_ms,
+    settings.keep_count,
+    settings.keep_ms
+  )
+end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local PRIORITIES = 1
 local GROUPS = 2
@@ -9577,6 +11464,15 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+local NEVER_MS = 9007199254740991
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
@@ -9587,9 +11483,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -9690,7 +11586,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -9880,14 +11777,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -9896,7 +11796,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -9930,7 +11830,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -9947,10 +11851,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -9962,9 +11866,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -9984,8 +11886,8 @@ local function backoff_of(job, run)
   if job.backoff_max_ms > 0 then
     delay_ms = math.min(delay_ms, job.backoff_max_ms)
   end
-  -- Chance enough: the lower digits of a token are microseconds.
-  local chance = run.token * 7919 % 1000 / 1000
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
   return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
 end
 
@@ -10020,10 +11922,20 @@ local function wait_again(
   else
     queue.scheduled = queue.scheduled + run.size
     redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -10039,7 +11951,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -10094,11 +12006,22 @@ local function end_claim(groups, turns, held, queue, job, run, now_us)
     free_in_group(groups, turns, held, job.group, now_us)
   end
 end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -10109,12 +12032,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -10122,14 +12049,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -10201,6 +12133,9 @@ for at = failures_at, #failures, 5 do
   if why then
     refused[#refused + 1] = place
     refused[#refused + 1] = why
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
   else
     local job, delay_ms = read_job(record), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
@@ -10247,6 +12182,11 @@ for at = failures_at, #failures, 5 do
   end
 end
 if queue.idle > 0 then
+  -- Where so many may be claimed at once, another one may start now.
+  local settings = parse_settings(queue.settings)
+  if queue.ready > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS)) then
+    standing = math.max(standing, 1)
+  end
   local how = { channel = channel, sharded = sharded, counted = counted }
   call_idle(idle, queue, math.min(standing, 8), how)
   if soonest_ms < math.huge then
@@ -10264,24 +12204,27 @@ return { 'retried', refused, buried }
     [38, 'lua/shared/calls.lua', 1],
     [84, 'lua/shared/tell.lua', 1],
     [109, 'lua/shared/queue/state.lua', 1],
-    [171, 'lua/shared/queue/save.lua', 1],
-    [217, 'lua/shared/queue/save-call.lua', 1],
-    [225, 'lua/shared/queue/marks.lua', 1],
-    [238, 'lua/shared/queue/rate.lua', 1],
-    [258, 'lua/shared/queue/job.lua', 1],
-    [343, 'lua/shared/queue/run.lua', 1],
-    [389, 'lua/shared/queue/names.lua', 1],
-    [435, 'lua/shared/queue/failure.lua', 1],
-    [445, 'lua/shared/queue/note-failure.lua', 1],
-    [449, 'lua/shared/queue/groups.lua', 1],
-    [587, 'lua/shared/queue/ready.lua', 1],
-    [629, 'lua/shared/queue/backoff.lua', 1],
-    [683, 'lua/shared/queue/dead.lua', 1],
-    [738, 'lua/shared/queue/end.lua', 1],
-    [755, 'lua/shared/queue/idle.lua', 1],
-    [806, 'lua/shared/queue/judge-one.lua', 1],
-    [816, 'lua/shared/queue/told.lua', 1],
-    [838, 'lua/queue/retry.lua', 53],
+    [173, 'lua/shared/queue/save.lua', 1],
+    [222, 'lua/shared/queue/save-call.lua', 1],
+    [230, 'lua/shared/queue/settings.lua', 1],
+    [257, 'lua/shared/queue/marks.lua', 1],
+    [270, 'lua/shared/queue/note-due.lua', 1],
+    [279, 'lua/shared/queue/rate.lua', 1],
+    [299, 'lua/shared/queue/job.lua', 1],
+    [384, 'lua/shared/queue/run.lua', 1],
+    [431, 'lua/shared/queue/names.lua', 1],
+    [477, 'lua/shared/queue/failure.lua', 1],
+    [487, 'lua/shared/queue/note-failure.lua', 1],
+    [491, 'lua/shared/queue/groups.lua', 1],
+    [632, 'lua/shared/queue/ready.lua', 1],
+    [676, 'lua/shared/queue/backoff.lua', 1],
+    [731, 'lua/shared/queue/dead.lua', 1],
+    [795, 'lua/shared/queue/end.lua', 1],
+    [812, 'lua/shared/queue/stop.lua', 1],
+    [821, 'lua/shared/queue/idle.lua', 1],
+    [883, 'lua/shared/queue/judge-one.lua', 1],
+    [893, 'lua/shared/queue/told.lua', 1],
+    [915, 'lua/queue/retry.lua', 56],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -10351,7 +12294,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '0fbdf896c1851ec041e9e1b87d079194a64cf1bb',
+    sha1: '3c70f53fa13a74b81281fd068565c91e155d63d5',
     reads: true,
     bytes: true,
     source: `--[[
@@ -10391,11 +12334,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -10403,8 +12347,8 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
+    struct.unpack('>ddddddddddddd', readable)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -10425,6 +12369,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -10532,7 +12477,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -10669,12 +12615,12 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [1, 'lua/queue/search.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
-    [86, 'lua/shared/queue/job.lua', 1],
-    [171, 'lua/shared/queue/run.lua', 1],
-    [217, 'lua/shared/queue/failure.lua', 1],
-    [227, 'lua/shared/queue/find.lua', 1],
-    [248, 'lua/shared/queue/tell-job.lua', 1],
-    [283, 'lua/queue/search.lua', 25],
+    [88, 'lua/shared/queue/job.lua', 1],
+    [173, 'lua/shared/queue/run.lua', 1],
+    [220, 'lua/shared/queue/failure.lua', 1],
+    [230, 'lua/shared/queue/find.lua', 1],
+    [251, 'lua/shared/queue/tell-job.lua', 1],
+    [286, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [

@@ -32,8 +32,12 @@ export interface Settling {
   ack(job: Leased, result: unknown): Promise<void>
   retry(job: Leased, delayMs: number, kind: string, message: string): Promise<'retried' | 'buried'>
   bury(job: Leased, kind: string, message: string): Promise<void>
+  release(job: Leased): Promise<void>
   extend(job: Leased, leaseMs: number): Promise<void>
 }
+
+/** What may become of an attempt. */
+export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
 
 /** What a lease needs to be kept. */
 export interface Leased {
@@ -73,7 +77,7 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   #state: 'claimed' | 'settled' | 'lost' = 'claimed'
   #lostBecause: LossReason = 'lost'
   #stopped: Error | null = null
-  #outcome: 'acked' | 'retried' | 'buried' | null = null
+  #outcome: Outcome | null = null
 
   constructor(
     source: Source,
@@ -128,7 +132,7 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   }
 
   /** What became of this attempt, once the server knows; null before, and when it was lost. */
-  get outcome(): 'acked' | 'retried' | 'buried' | null {
+  get outcome(): Outcome | null {
     return this.#outcome
   }
 
@@ -165,6 +169,16 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     return this.#settle(async () => {
       await this.#settling.bury(this, kind, short(message))
       this.#outcome = 'buried'
+    })
+  }
+
+  /**
+   * Gives the job to others, as if this attempt had never begun. Throws LeaseLostError when it was lost before.
+   */
+  release(): Promise<void> {
+    return this.#settle(async () => {
+      await this.#settling.release(this)
+      this.#outcome = 'released'
     })
   }
 

@@ -59,7 +59,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     checkOptions('options', options, ['codec'])
     this.name = checkName('name', name)
     const unit = new Unit(runtime, { structure: 'queue', name, since: SINCE })
-    this.#source = { unit, codec: options.codec ?? jsonOf<unknown>('payload'), name }
+    this.#source = { unit, codec: options.codec ?? jsonOf<unknown>('payload'), name, pace: { slowly: 0 } }
     this.#enqueuer = new Enqueuer(this.#source)
     this.jobs = new JobList(this.#source)
     this.settings = new Settings(this.#source)

@@ -71,6 +71,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       ack: (job, result) => this.#exchanger.ack(toAck(job, result, source), job as ClaimedJob),
       retry: (...failure) => settler.retry(...failure),
       bury: (...failure) => settler.bury(...failure),
+      release: (job) => settler.release(job),
       extend: (job, ms) => settler.extend(job as ClaimedJob, ms),
     }
   }
@@ -120,7 +121,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   async #giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
     const given = jobs.map(async (job) => {
       this.#extender.drop(job)
-      const back = job.retry({ delay: '0ms', kind: 'closed', message: 'its worker was closed' })
+      const back = job.release()
       job.stop(new Error('the worker is closed'))
       await back.catch((error: unknown) => this.#onError(error, job))
     })
