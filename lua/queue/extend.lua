@@ -36,6 +36,8 @@ for at = claims_at, #claims, 2 do
     refused[#refused + 1] = (at - claims_at) / 2
     refused[#refused + 1] = why
   else
+    -- Removed first, so that it also works when the server is out of memory.
+    redis.call('ZREM', leases, claims[at])
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = claims[at]
   end

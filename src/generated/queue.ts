@@ -50,7 +50,7 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'e219ff5019324f0af6d87ef67fabb35ca5bbd1bd',
+    sha1: '45ced0ac96749621ce24ec76eb9d14ca781b22e6',
     reads: false,
     bytes: true,
     source: `--[[
@@ -355,6 +355,13 @@ local function see_to(idle, queue, due_ms, now_ms, how)
 end
 -- Who watches the time; see shared/queue/idle.
 
+-- Where the one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, now_ms, how)
+  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
+    see_to(idle, queue, queue.due_ms, now_ms, how)
+  end
+end
+
 -- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
 -- in how many milliseconds it has to come back; 0: it need not.
 local function watch_time(queue, due_ms, wait_ms, now_ms)
@@ -489,6 +496,8 @@ if queue.idle > 0 then
     call_idle(idle, queue, 1, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
+  elseif limit == 0 then
+    see_to_watch(idle, queue, now_ms, how)
   end
 end
 if waits then
@@ -512,8 +521,8 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, told }
     [230, 'lua/shared/queue/note-due.lua', 1],
     [239, 'lua/shared/queue/idle.lua', 1],
     [301, 'lua/shared/queue/watch.lua', 1],
-    [315, 'lua/shared/queue/plain.lua', 1],
-    [402, 'lua/queue/ack-and-claim-plain.lua', 38],
+    [322, 'lua/shared/queue/plain.lua', 1],
+    [409, 'lua/queue/ack-and-claim-plain.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -614,7 +623,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'd505259c76be458abc7b303f4a38aaf390d99d6d',
+    sha1: '80b9e61113c91a75ae9fb9aeec4d5bc8a7581257',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1528,6 +1537,8 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
   local now_ms = math.floor(now_us / 1000)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  -- A removal first, so that it also works when the server is out of memory.
+  redis.call('ZREM', leases, ended[1])
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
@@ -1901,6 +1912,13 @@ local function see_to(idle, queue, due_ms, now_ms, how)
 end
 -- Who watches the time; see shared/queue/idle.
 
+-- Where the one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, now_ms, how)
+  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
+    see_to(idle, queue, queue.due_ms, now_ms, how)
+  end
+end
+
 -- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
 -- in how many milliseconds it has to come back; 0: it need not.
 local function watch_time(queue, due_ms, wait_ms, now_ms)
@@ -2043,6 +2061,7 @@ if limit == 0 then
   then
     call_idle(idle, queue, 1, how)
   end
+  see_to_watch(idle, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, 0, 0, paused, refused, {}, {} }
 end
@@ -2138,15 +2157,15 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refus
     [812, 'lua/shared/queue/stop.lua', 1],
     [821, 'lua/shared/queue/reclaim.lua', 1],
     [877, 'lua/shared/queue/finish.lua', 1],
-    [955, 'lua/shared/queue/take.lua', 1],
-    [1094, 'lua/shared/queue/lease.lua', 1],
-    [1153, 'lua/shared/queue/told.lua', 1],
-    [1175, 'lua/shared/queue/claimed-before.lua', 1],
-    [1221, 'lua/shared/queue/idle.lua', 1],
-    [1283, 'lua/shared/queue/watch.lua', 1],
-    [1297, 'lua/shared/queue/judge.lua', 1],
-    [1360, 'lua/shared/queue/next-due.lua', 1],
-    [1386, 'lua/queue/ack-and-claim.lua', 72],
+    [957, 'lua/shared/queue/take.lua', 1],
+    [1096, 'lua/shared/queue/lease.lua', 1],
+    [1155, 'lua/shared/queue/told.lua', 1],
+    [1177, 'lua/shared/queue/claimed-before.lua', 1],
+    [1223, 'lua/shared/queue/idle.lua', 1],
+    [1285, 'lua/shared/queue/watch.lua', 1],
+    [1306, 'lua/shared/queue/judge.lua', 1],
+    [1369, 'lua/shared/queue/next-due.lua', 1],
+    [1395, 'lua/queue/ack-and-claim.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -6437,7 +6456,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '4640db1518ca8c771f6c6105bdb2be0d31315a9f',
+    sha1: '5cb455c30cd1be8be7672bb884ddf6d6800a155c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6657,6 +6676,8 @@ for at = claims_at, #claims, 2 do
     refused[#refused + 1] = (at - claims_at) / 2
     refused[#refused + 1] = why
   else
+    -- Removed first, so that it also works when the server is out of memory.
+    redis.call('ZREM', leases, claims[at])
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = claims[at]
   end

@@ -7,6 +7,7 @@ import type { Duration } from '../runtime/duration.ts'
 import { toMs } from '../runtime/duration.ts'
 import { checkOptions, checkText } from '../runtime/arguments.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Exchanged, LossReason } from './exchange.ts'
 import type { Source } from './source.ts'
 
@@ -184,7 +185,7 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   /** Makes the lease last so long from now on. Throws LeaseLostError. */
   async extend(lease: Duration): Promise<void> {
     this.assertHeld()
-    await this.#settling.extend(this, toMs('lease', lease, { min: '100ms', max: '7d' }))
+    await this.#settling.extend(this, toLeaseMs(lease))
   }
 
   /** Throws LeaseLostError when the job was lost, or its lease is over by this process's own clock. */

@@ -105,6 +105,13 @@ describe('clear answers whether there was something', () => {
       },
     ],
     [
+      'queue',
+      async (redis, name) => {
+        await redis.queue(name).enqueue('a', 1)
+        return () => redis.queue(name).clear()
+      },
+    ],
+    [
       'rateLimit',
       async (redis, name) => {
         await redis.rateLimit(name, PLACES).take('ada')

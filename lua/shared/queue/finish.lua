@@ -33,6 +33,8 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
   local now_ms = math.floor(now_us / 1000)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  -- A removal first, so that it also works when the server is out of memory.
+  redis.call('ZREM', leases, ended[1])
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
