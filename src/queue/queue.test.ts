@@ -124,6 +124,22 @@ describe('a claimed job', () => {
     await expect(job?.retry()).rejects.toThrow(LeaseLostError)
   })
 
+  test('is acked in the call that claims the next', async () => {
+    const { queue } = await setup()
+    await queue.enqueueMany([
+      { name: 'mail', payload: { to: 'first' } },
+      { name: 'mail', payload: { to: 'second' } },
+    ])
+    const acks = await queue.claim()
+
+    const [next] = await queue.claim({ acks })
+    expect(await queue.claim({ acks: [...acks, ...(next === undefined ? [] : [next])] })).toEqual([])
+
+    expect([acks[0]?.outcome, next?.outcome, next?.payload]).toEqual(['acked', 'acked', { to: 'second' }])
+    expect(await queue.settings.inspect()).toMatchObject({ acked: 2, ready: 0, claimed: 0 })
+    await expect(queue.claim({ acks: [{}] as never })).rejects.toThrow(InvalidArgumentError)
+  })
+
   test('is acked also after its lease, as long as nobody has taken it back', async () => {
     const { queue, clock } = await setup()
     await queue.enqueue('mail', { to })
