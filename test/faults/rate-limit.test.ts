@@ -162,8 +162,9 @@ test('a server that forgets its scripts is not noticed by anybody (rate-limit-re
   onTestFinished(() => clearInterval(flushing))
 
   let calls = 0
+  // On a busy machine the time may be over before a limit of thirty is used up.
   const work = async (worker: number): Promise<void> => {
-    while (performance.now() < ends) {
+    for (let round = 0; round < 30 || performance.now() < ends; round++) {
       for (const limiter of limiters) {
         await limiter.take(`${worker}`)
         await limiter.peek(`${worker}`)
