@@ -15,11 +15,14 @@ test("with a maxHold of '0s' nobody but its owner extends a lease", async () => 
   ]
 
   expect(leases).toHaveLength(3)
-  await Promise.all(
-    leases.map(({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve))),
-  )
+  await Promise.all(leases.map(({ signal }) => aborted(signal)))
   for (const lease of leases) await expect(lease.extend()).rejects.toMatchObject({ code: 'lease-lost' })
 })
+
+/** Resolves once the signal has aborted, which it may have already. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+}
 
 test('an error names the structure, its name and what it was about', async () => {
   const { redis, name } = setup()
