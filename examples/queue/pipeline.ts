@@ -81,7 +81,7 @@ console.log(
   await using _second = queue.work({ count: countWords }, { concurrency: 4, onError: told })
   await quiet(queue)
 }
-for (const [title, { parts, count }] of [...words].toSorted()) {
+for (const [title, { parts, count }] of [...words].toSorted(([left], [right]) => left.localeCompare(right))) {
   console.log(`${title}: ${count} words in ${parts} of ${paragraphs(title).length} paragraphs`)
 }
 

@@ -29,6 +29,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs tha
 -- @include shared/tell
 -- @include shared/next-token
 -- @include shared/queue/state
+-- @include shared/queue/never
 -- @include shared/queue/save
 -- @include shared/queue/save-call
 -- @include shared/queue/note-due

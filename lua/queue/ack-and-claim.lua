@@ -41,6 +41,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/tell
 -- @include shared/next-token
 -- @include shared/queue/state
+-- @include shared/queue/never
 -- @include shared/queue/save
 -- @include shared/queue/save-call
 -- @include shared/queue/settings

@@ -50,7 +50,7 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '45ced0ac96749621ce24ec76eb9d14ca781b22e6',
+    sha1: 'dd8cd9325ce12b3f3596fb6deeb71fa4cb33ca02',
     reads: false,
     bytes: true,
     source: `--[[
@@ -188,8 +188,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -225,6 +226,8 @@ local function open_queue(meta, codec, caller)
     done = done,
   }
 end
+-- What \`due_ms\` of a queue is where nothing will be due; see shared/queue/note-due.
+local NEVER_MS = 9007199254740991
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- Stores a queue that did not exist, so that its main key is there from its first write on.
@@ -284,7 +287,6 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
-local NEVER_MS = 9007199254740991
 
 local function note_due(queue, due_ms)
   if due_ms < queue.due_ms then
@@ -516,13 +518,14 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, told }
     [79, 'lua/shared/tell.lua', 1],
     [104, 'lua/shared/next-token.lua', 1],
     [109, 'lua/shared/queue/state.lua', 1],
-    [173, 'lua/shared/queue/save.lua', 1],
-    [222, 'lua/shared/queue/save-call.lua', 1],
-    [230, 'lua/shared/queue/note-due.lua', 1],
-    [239, 'lua/shared/queue/idle.lua', 1],
-    [301, 'lua/shared/queue/watch.lua', 1],
-    [322, 'lua/shared/queue/plain.lua', 1],
-    [409, 'lua/queue/ack-and-claim-plain.lua', 38],
+    [174, 'lua/shared/queue/never.lua', 1],
+    [176, 'lua/shared/queue/save.lua', 1],
+    [225, 'lua/shared/queue/save-call.lua', 1],
+    [233, 'lua/shared/queue/note-due.lua', 1],
+    [241, 'lua/shared/queue/idle.lua', 1],
+    [303, 'lua/shared/queue/watch.lua', 1],
+    [324, 'lua/shared/queue/plain.lua', 1],
+    [411, 'lua/queue/ack-and-claim-plain.lua', 39],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -623,7 +626,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '80b9e61113c91a75ae9fb9aeec4d5bc8a7581257',
+    sha1: 'c4dd2d472c4b4737c1cb6c9153256603510937c7',
     reads: false,
     bytes: true,
     source: `--[[
@@ -773,8 +776,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -810,6 +814,8 @@ local function open_queue(meta, codec, caller)
     done = done,
   }
 end
+-- What \`due_ms\` of a queue is where nothing will be due; see shared/queue/note-due.
+local NEVER_MS = 9007199254740991
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- Stores a queue that did not exist, so that its main key is there from its first write on.
@@ -909,7 +915,6 @@ local function set_mark(queue, mark)
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
-local NEVER_MS = 9007199254740991
 
 local function note_due(queue, due_ms)
   if due_ms < queue.due_ms then
@@ -1001,8 +1006,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -2137,35 +2143,36 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refus
     [91, 'lua/shared/tell.lua', 1],
     [116, 'lua/shared/next-token.lua', 1],
     [121, 'lua/shared/queue/state.lua', 1],
-    [185, 'lua/shared/queue/save.lua', 1],
-    [234, 'lua/shared/queue/save-call.lua', 1],
-    [242, 'lua/shared/queue/settings.lua', 1],
-    [269, 'lua/shared/queue/marks.lua', 1],
-    [282, 'lua/shared/queue/note-due.lua', 1],
-    [291, 'lua/shared/queue/rate.lua', 1],
-    [311, 'lua/shared/queue/job.lua', 1],
-    [396, 'lua/shared/queue/run.lua', 1],
-    [443, 'lua/shared/queue/names.lua', 1],
-    [489, 'lua/shared/queue/failure.lua', 1],
-    [499, 'lua/shared/queue/note-failure.lua', 1],
-    [503, 'lua/shared/queue/groups.lua', 1],
-    [644, 'lua/shared/queue/ready.lua', 1],
-    [688, 'lua/shared/queue/fields.lua', 1],
-    [697, 'lua/shared/queue/due.lua', 1],
-    [731, 'lua/shared/queue/dead.lua', 1],
-    [795, 'lua/shared/queue/end.lua', 1],
-    [812, 'lua/shared/queue/stop.lua', 1],
-    [821, 'lua/shared/queue/reclaim.lua', 1],
-    [877, 'lua/shared/queue/finish.lua', 1],
-    [957, 'lua/shared/queue/take.lua', 1],
-    [1096, 'lua/shared/queue/lease.lua', 1],
-    [1155, 'lua/shared/queue/told.lua', 1],
-    [1177, 'lua/shared/queue/claimed-before.lua', 1],
-    [1223, 'lua/shared/queue/idle.lua', 1],
-    [1285, 'lua/shared/queue/watch.lua', 1],
-    [1306, 'lua/shared/queue/judge.lua', 1],
-    [1369, 'lua/shared/queue/next-due.lua', 1],
-    [1395, 'lua/queue/ack-and-claim.lua', 72],
+    [186, 'lua/shared/queue/never.lua', 1],
+    [188, 'lua/shared/queue/save.lua', 1],
+    [237, 'lua/shared/queue/save-call.lua', 1],
+    [245, 'lua/shared/queue/settings.lua', 1],
+    [272, 'lua/shared/queue/marks.lua', 1],
+    [285, 'lua/shared/queue/note-due.lua', 1],
+    [293, 'lua/shared/queue/rate.lua', 1],
+    [313, 'lua/shared/queue/job.lua', 1],
+    [399, 'lua/shared/queue/run.lua', 1],
+    [446, 'lua/shared/queue/names.lua', 1],
+    [492, 'lua/shared/queue/failure.lua', 1],
+    [502, 'lua/shared/queue/note-failure.lua', 1],
+    [506, 'lua/shared/queue/groups.lua', 1],
+    [647, 'lua/shared/queue/ready.lua', 1],
+    [691, 'lua/shared/queue/fields.lua', 1],
+    [700, 'lua/shared/queue/due.lua', 1],
+    [734, 'lua/shared/queue/dead.lua', 1],
+    [798, 'lua/shared/queue/end.lua', 1],
+    [815, 'lua/shared/queue/stop.lua', 1],
+    [824, 'lua/shared/queue/reclaim.lua', 1],
+    [880, 'lua/shared/queue/finish.lua', 1],
+    [960, 'lua/shared/queue/take.lua', 1],
+    [1099, 'lua/shared/queue/lease.lua', 1],
+    [1158, 'lua/shared/queue/told.lua', 1],
+    [1180, 'lua/shared/queue/claimed-before.lua', 1],
+    [1226, 'lua/shared/queue/idle.lua', 1],
+    [1288, 'lua/shared/queue/watch.lua', 1],
+    [1309, 'lua/shared/queue/judge.lua', 1],
+    [1372, 'lua/shared/queue/next-due.lua', 1],
+    [1398, 'lua/queue/ack-and-claim.lua', 73],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2238,7 +2245,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '4078dc0ec8bb86f4a86074bfdfebc3012830b3fc',
+    sha1: '683213c16ebe0edaa89d57ed659f5a2e18ee5b68',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2343,8 +2350,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -2522,8 +2530,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -2952,20 +2961,20 @@ return { 'buried', refused }
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/calls.lua', 1],
     [76, 'lua/shared/queue/state.lua', 1],
-    [140, 'lua/shared/queue/save.lua', 1],
-    [189, 'lua/shared/queue/save-call.lua', 1],
-    [197, 'lua/shared/queue/rate.lua', 1],
-    [217, 'lua/shared/queue/job.lua', 1],
-    [302, 'lua/shared/queue/run.lua', 1],
-    [349, 'lua/shared/queue/names.lua', 1],
-    [395, 'lua/shared/queue/failure.lua', 1],
-    [405, 'lua/shared/queue/groups.lua', 1],
-    [546, 'lua/shared/queue/dead.lua', 1],
-    [610, 'lua/shared/queue/end.lua', 1],
-    [627, 'lua/shared/queue/stop.lua', 1],
-    [636, 'lua/shared/queue/judge-one.lua', 1],
-    [646, 'lua/shared/queue/told.lua', 1],
-    [668, 'lua/queue/bury.lua', 40],
+    [141, 'lua/shared/queue/save.lua', 1],
+    [190, 'lua/shared/queue/save-call.lua', 1],
+    [198, 'lua/shared/queue/rate.lua', 1],
+    [218, 'lua/shared/queue/job.lua', 1],
+    [304, 'lua/shared/queue/run.lua', 1],
+    [351, 'lua/shared/queue/names.lua', 1],
+    [397, 'lua/shared/queue/failure.lua', 1],
+    [407, 'lua/shared/queue/groups.lua', 1],
+    [548, 'lua/shared/queue/dead.lua', 1],
+    [612, 'lua/shared/queue/end.lua', 1],
+    [629, 'lua/shared/queue/stop.lua', 1],
+    [638, 'lua/shared/queue/judge-one.lua', 1],
+    [648, 'lua/shared/queue/told.lua', 1],
+    [670, 'lua/queue/bury.lua', 40],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.failures.length * 4)
@@ -3020,7 +3029,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'ff6ce52ef7e5da863497d2f89d9db6ee932bc447',
+    sha1: '01f86eaef2cf49d8f6b78961d16d27a580a07dab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3078,8 +3087,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -3262,8 +3272,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -3756,20 +3767,20 @@ return { 'cancelled', outcomes }
     [1, 'lua/queue/cancel.lua', 1],
     [23, 'lua/shared/clock.lua', 1],
     [29, 'lua/shared/queue/state.lua', 1],
-    [93, 'lua/shared/queue/save.lua', 1],
-    [142, 'lua/shared/queue/marks.lua', 1],
-    [155, 'lua/shared/queue/rate.lua', 1],
-    [175, 'lua/shared/queue/job.lua', 1],
-    [260, 'lua/shared/queue/run.lua', 1],
-    [307, 'lua/shared/queue/names.lua', 1],
-    [353, 'lua/shared/queue/failure.lua', 1],
-    [363, 'lua/shared/queue/groups.lua', 1],
-    [504, 'lua/shared/queue/ready.lua', 1],
-    [548, 'lua/shared/queue/dead.lua', 1],
-    [612, 'lua/shared/queue/end.lua', 1],
-    [629, 'lua/shared/queue/find.lua', 1],
-    [650, 'lua/shared/queue/displace.lua', 1],
-    [682, 'lua/queue/cancel.lua', 38],
+    [94, 'lua/shared/queue/save.lua', 1],
+    [143, 'lua/shared/queue/marks.lua', 1],
+    [156, 'lua/shared/queue/rate.lua', 1],
+    [176, 'lua/shared/queue/job.lua', 1],
+    [262, 'lua/shared/queue/run.lua', 1],
+    [309, 'lua/shared/queue/names.lua', 1],
+    [355, 'lua/shared/queue/failure.lua', 1],
+    [365, 'lua/shared/queue/groups.lua', 1],
+    [506, 'lua/shared/queue/ready.lua', 1],
+    [550, 'lua/shared/queue/dead.lua', 1],
+    [614, 'lua/shared/queue/end.lua', 1],
+    [631, 'lua/shared/queue/find.lua', 1],
+    [652, 'lua/shared/queue/displace.lua', 1],
+    [684, 'lua/queue/cancel.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.wanted.length)
@@ -4019,7 +4030,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'fd3ab7714dc46447b0cc644b472473e66eba69c2',
+    sha1: 'bfde20cd83e9e150931f609863efc2feeb6be223',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4101,8 +4112,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -4458,11 +4470,11 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/tell.lua', 1],
     [53, 'lua/shared/queue/state.lua', 1],
-    [117, 'lua/shared/queue/save.lua', 1],
-    [166, 'lua/shared/queue/rate.lua', 1],
-    [186, 'lua/shared/queue/groups.lua', 1],
-    [327, 'lua/shared/queue/idle.lua', 1],
-    [389, 'lua/queue/configure-group.lua', 29],
+    [118, 'lua/shared/queue/save.lua', 1],
+    [167, 'lua/shared/queue/rate.lua', 1],
+    [187, 'lua/shared/queue/groups.lua', 1],
+    [328, 'lua/shared/queue/idle.lua', 1],
+    [390, 'lua/queue/configure-group.lua', 29],
   ],
   encode(args) {
     return [
@@ -4531,7 +4543,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '724fa5e683fd55c65e19f27867feb00e7db908db',
+    sha1: '1bf226c89fa94c18dfd8ac8d1a3b9f7455169fae',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4612,8 +4624,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -4830,10 +4843,10 @@ return {
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/tell.lua', 1],
     [52, 'lua/shared/queue/state.lua', 1],
-    [116, 'lua/shared/queue/save.lua', 1],
-    [165, 'lua/shared/queue/settings.lua', 1],
-    [192, 'lua/shared/queue/idle.lua', 1],
-    [254, 'lua/queue/configure.lua', 27],
+    [117, 'lua/shared/queue/save.lua', 1],
+    [166, 'lua/shared/queue/settings.lua', 1],
+    [193, 'lua/shared/queue/idle.lua', 1],
+    [255, 'lua/queue/configure.lua', 27],
   ],
   encode(args) {
     return [
@@ -4899,7 +4912,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '7389cdab59cc071d221f6f92c30a4b0b5c82e720',
+    sha1: 'dcb12014a4c3f6ba4cc3c2c277188ac5d8df3906',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5042,8 +5055,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -5272,8 +5286,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -5346,12 +5361,12 @@ return { 'enqueued', first }
     [43, 'lua/shared/calls.lua', 1],
     [89, 'lua/shared/tell.lua', 1],
     [114, 'lua/shared/queue/state.lua', 1],
-    [178, 'lua/shared/queue/save.lua', 1],
-    [227, 'lua/shared/queue/save-call.lua', 1],
-    [235, 'lua/shared/queue/idle.lua', 1],
-    [297, 'lua/shared/queue/number.lua', 1],
-    [306, 'lua/shared/queue/job.lua', 1],
-    [391, 'lua/queue/enqueue-alike.lua', 33],
+    [179, 'lua/shared/queue/save.lua', 1],
+    [228, 'lua/shared/queue/save-call.lua', 1],
+    [236, 'lua/shared/queue/idle.lua', 1],
+    [298, 'lua/shared/queue/number.lua', 1],
+    [307, 'lua/shared/queue/job.lua', 1],
+    [393, 'lua/queue/enqueue-alike.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -5419,7 +5434,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'c9f6f09dbe1760c755ebb7f0d78cb9e6deaf1887',
+    sha1: '62de08e1cdbe9d88db0ac4e7a99afe61d878c850',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5570,8 +5585,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -5679,7 +5695,6 @@ local function set_mark(queue, mark)
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
-local NEVER_MS = 9007199254740991
 
 local function note_due(queue, due_ms)
   if due_ms < queue.due_ms then
@@ -5771,8 +5786,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -6365,21 +6381,21 @@ return { 'enqueued', first, duplicates }
     [51, 'lua/shared/calls.lua', 1],
     [97, 'lua/shared/tell.lua', 1],
     [122, 'lua/shared/queue/state.lua', 1],
-    [186, 'lua/shared/queue/save.lua', 1],
-    [235, 'lua/shared/queue/save-call.lua', 1],
-    [243, 'lua/shared/queue/marks.lua', 1],
-    [256, 'lua/shared/queue/note-due.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 1],
+    [236, 'lua/shared/queue/save-call.lua', 1],
+    [244, 'lua/shared/queue/marks.lua', 1],
+    [257, 'lua/shared/queue/note-due.lua', 1],
     [265, 'lua/shared/queue/rate.lua', 1],
     [285, 'lua/shared/queue/job.lua', 1],
-    [370, 'lua/shared/queue/run.lua', 1],
-    [417, 'lua/shared/queue/names.lua', 1],
-    [463, 'lua/shared/queue/groups.lua', 1],
-    [604, 'lua/shared/queue/ready.lua', 1],
-    [648, 'lua/shared/queue/number.lua', 1],
-    [657, 'lua/shared/queue/enqueue.lua', 1],
-    [689, 'lua/shared/queue/replace.lua', 1],
-    [764, 'lua/shared/queue/idle.lua', 1],
-    [826, 'lua/queue/enqueue.lua', 50],
+    [371, 'lua/shared/queue/run.lua', 1],
+    [418, 'lua/shared/queue/names.lua', 1],
+    [464, 'lua/shared/queue/groups.lua', 1],
+    [605, 'lua/shared/queue/ready.lua', 1],
+    [649, 'lua/shared/queue/number.lua', 1],
+    [658, 'lua/shared/queue/enqueue.lua', 1],
+    [690, 'lua/shared/queue/replace.lua', 1],
+    [765, 'lua/shared/queue/idle.lua', 1],
+    [827, 'lua/queue/enqueue.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 18)
@@ -6456,7 +6472,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '5cb455c30cd1be8be7672bb884ddf6d6800a155c',
+    sha1: 'a8d2e414a21771af8324f5ab8b2f4889fa9a9c22',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6507,8 +6523,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6595,7 +6612,6 @@ local function save_queue(meta, queue)
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
-local NEVER_MS = 9007199254740991
 
 local function note_due(queue, due_ms)
   if due_ms < queue.due_ms then
@@ -6695,8 +6711,8 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [1, 'lua/queue/extend.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [86, 'lua/shared/queue/save.lua', 1],
-    [135, 'lua/shared/queue/note-due.lua', 1],
+    [87, 'lua/shared/queue/save.lua', 1],
+    [136, 'lua/shared/queue/note-due.lua', 1],
     [144, 'lua/shared/queue/run.lua', 1],
     [191, 'lua/shared/queue/judge-one.lua', 1],
     [201, 'lua/queue/extend.lua', 22],
@@ -6750,7 +6766,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: 'cb6901cdd0bc5eda9f0c1d19659c32c6e3ca5260',
+    sha1: '61542b2b513c6b0e30907d9588bc5bdfcfc6ac8c',
     reads: true,
     bytes: false,
     source: `--[[
@@ -6791,8 +6807,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6850,7 +6867,7 @@ return { 'failures', told }
   lines: [
     [1, 'lua/queue/failures.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [76, 'lua/queue/failures.lua', 13],
+    [77, 'lua/queue/failures.lua', 13],
   ],
   encode() {
     return []
@@ -6896,7 +6913,7 @@ function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: numbe
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: 'ee9f03e9579f92b028f7c6dcd0b95862ecfa0638',
+    sha1: '7beb86c85ad84fcbf45b8ca62bbd7510eb6e08d9',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6947,8 +6964,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -7049,8 +7067,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -7205,12 +7224,12 @@ return { 'found', math.floor(clock_us() / 1000), told }
     [1, 'lua/queue/find.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [86, 'lua/shared/queue/job.lua', 1],
-    [171, 'lua/shared/queue/run.lua', 1],
-    [218, 'lua/shared/queue/failure.lua', 1],
-    [228, 'lua/shared/queue/find.lua', 1],
-    [249, 'lua/shared/queue/tell-job.lua', 1],
-    [284, 'lua/queue/find.lua', 23],
+    [87, 'lua/shared/queue/job.lua', 1],
+    [173, 'lua/shared/queue/run.lua', 1],
+    [220, 'lua/shared/queue/failure.lua', 1],
+    [230, 'lua/shared/queue/find.lua', 1],
+    [251, 'lua/shared/queue/tell-job.lua', 1],
+    [286, 'lua/queue/find.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7253,7 +7272,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: 'c042cd51253e1580410627a6caebdae2a2620dd3',
+    sha1: '39ad2dca1350a93c1a0e3f85417e1b5c51b5107a',
     reads: true,
     bytes: false,
     source: `--[[
@@ -7308,8 +7327,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -7424,8 +7444,8 @@ return {
     [1, 'lua/queue/inspect.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [90, 'lua/shared/queue/settings.lua', 1],
-    [117, 'lua/queue/inspect.lua', 23],
+    [91, 'lua/shared/queue/settings.lua', 1],
+    [118, 'lua/queue/inspect.lua', 23],
   ],
   encode(args) {
     return [
@@ -7505,7 +7525,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '841c20f3d932a95291ef927b56a924088462ccfd',
+    sha1: 'c55b33afeb89676bdc1d0da603211ef674a81125',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7564,8 +7584,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -7666,8 +7687,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -7869,13 +7891,13 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/list.lua', 1],
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/queue/state.lua', 1],
-    [94, 'lua/shared/queue/job.lua', 1],
-    [179, 'lua/shared/queue/run.lua', 1],
-    [226, 'lua/shared/queue/failure.lua', 1],
-    [236, 'lua/shared/queue/find.lua', 1],
-    [257, 'lua/shared/queue/fields.lua', 1],
-    [266, 'lua/shared/queue/tell-job.lua', 1],
-    [301, 'lua/queue/list.lua', 32],
+    [95, 'lua/shared/queue/job.lua', 1],
+    [181, 'lua/shared/queue/run.lua', 1],
+    [228, 'lua/shared/queue/failure.lua', 1],
+    [238, 'lua/shared/queue/find.lua', 1],
+    [259, 'lua/shared/queue/fields.lua', 1],
+    [268, 'lua/shared/queue/tell-job.lua', 1],
+    [303, 'lua/queue/list.lua', 32],
   ],
   encode(args) {
     return [
@@ -7938,7 +7960,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'fdb12d1f0977e068ca773c2f08b41858e0a1cc5d',
+    sha1: '2f1db6dacc829a2cefe14ebbbd5aae3285827aa4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8072,8 +8094,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -8264,8 +8287,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -8739,21 +8763,21 @@ return { 'released', refused }
     [34, 'lua/shared/calls.lua', 1],
     [80, 'lua/shared/tell.lua', 1],
     [105, 'lua/shared/queue/state.lua', 1],
-    [169, 'lua/shared/queue/save.lua', 1],
-    [218, 'lua/shared/queue/save-call.lua', 1],
-    [226, 'lua/shared/queue/marks.lua', 1],
-    [239, 'lua/shared/queue/rate.lua', 1],
-    [259, 'lua/shared/queue/job.lua', 1],
-    [344, 'lua/shared/queue/run.lua', 1],
-    [391, 'lua/shared/queue/names.lua', 1],
-    [437, 'lua/shared/queue/groups.lua', 1],
-    [578, 'lua/shared/queue/ready.lua', 1],
-    [622, 'lua/shared/queue/end.lua', 1],
-    [639, 'lua/shared/queue/stop.lua', 1],
-    [648, 'lua/shared/queue/idle.lua', 1],
-    [710, 'lua/shared/queue/judge-one.lua', 1],
-    [720, 'lua/shared/queue/told.lua', 1],
-    [742, 'lua/queue/release.lua', 46],
+    [170, 'lua/shared/queue/save.lua', 1],
+    [219, 'lua/shared/queue/save-call.lua', 1],
+    [227, 'lua/shared/queue/marks.lua', 1],
+    [240, 'lua/shared/queue/rate.lua', 1],
+    [260, 'lua/shared/queue/job.lua', 1],
+    [346, 'lua/shared/queue/run.lua', 1],
+    [393, 'lua/shared/queue/names.lua', 1],
+    [439, 'lua/shared/queue/groups.lua', 1],
+    [580, 'lua/shared/queue/ready.lua', 1],
+    [624, 'lua/shared/queue/end.lua', 1],
+    [641, 'lua/shared/queue/stop.lua', 1],
+    [650, 'lua/shared/queue/idle.lua', 1],
+    [712, 'lua/shared/queue/judge-one.lua', 1],
+    [722, 'lua/shared/queue/told.lua', 1],
+    [744, 'lua/queue/release.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -8811,7 +8835,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'b6f16cbaa9a0ab09e4ce4abfa19256304a0116a8',
+    sha1: 'bb198463a1061d55cbbad7b4b2210591867d1756',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8866,8 +8890,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -9050,8 +9075,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -9372,16 +9398,16 @@ return { 'changed', outcomes }
     [1, 'lua/queue/reprioritize.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [90, 'lua/shared/queue/save.lua', 1],
-    [139, 'lua/shared/queue/marks.lua', 1],
-    [152, 'lua/shared/queue/rate.lua', 1],
-    [172, 'lua/shared/queue/job.lua', 1],
-    [257, 'lua/shared/queue/run.lua', 1],
-    [304, 'lua/shared/queue/groups.lua', 1],
-    [445, 'lua/shared/queue/ready.lua', 1],
-    [489, 'lua/shared/queue/find.lua', 1],
-    [510, 'lua/shared/queue/reprioritize.lua', 1],
-    [525, 'lua/queue/reprioritize.lua', 31],
+    [91, 'lua/shared/queue/save.lua', 1],
+    [140, 'lua/shared/queue/marks.lua', 1],
+    [153, 'lua/shared/queue/rate.lua', 1],
+    [173, 'lua/shared/queue/job.lua', 1],
+    [259, 'lua/shared/queue/run.lua', 1],
+    [306, 'lua/shared/queue/groups.lua', 1],
+    [447, 'lua/shared/queue/ready.lua', 1],
+    [491, 'lua/shared/queue/find.lua', 1],
+    [512, 'lua/shared/queue/reprioritize.lua', 1],
+    [527, 'lua/queue/reprioritize.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -9433,7 +9459,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '61e1eee1ebab8eb3ce8f477a87ce5f1073cdd520',
+    sha1: '604825bfce174954fd0fff2d84e9fb4cf18f35cd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9521,8 +9547,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -9705,8 +9732,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -10218,21 +10246,21 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [28, 'lua/shared/clock.lua', 1],
     [34, 'lua/shared/tell.lua', 1],
     [59, 'lua/shared/queue/state.lua', 1],
-    [123, 'lua/shared/queue/save.lua', 1],
-    [172, 'lua/shared/queue/marks.lua', 1],
-    [185, 'lua/shared/queue/rate.lua', 1],
-    [205, 'lua/shared/queue/job.lua', 1],
-    [290, 'lua/shared/queue/run.lua', 1],
-    [337, 'lua/shared/queue/names.lua', 1],
-    [383, 'lua/shared/queue/failure.lua', 1],
-    [393, 'lua/shared/queue/groups.lua', 1],
-    [534, 'lua/shared/queue/ready.lua', 1],
-    [578, 'lua/shared/queue/dead.lua', 1],
-    [642, 'lua/shared/queue/end.lua', 1],
-    [659, 'lua/shared/queue/begin-again.lua', 1],
-    [681, 'lua/shared/queue/idle.lua', 1],
-    [743, 'lua/shared/queue/kind.lua', 1],
-    [751, 'lua/queue/requeue-failed.lua', 45],
+    [124, 'lua/shared/queue/save.lua', 1],
+    [173, 'lua/shared/queue/marks.lua', 1],
+    [186, 'lua/shared/queue/rate.lua', 1],
+    [206, 'lua/shared/queue/job.lua', 1],
+    [292, 'lua/shared/queue/run.lua', 1],
+    [339, 'lua/shared/queue/names.lua', 1],
+    [385, 'lua/shared/queue/failure.lua', 1],
+    [395, 'lua/shared/queue/groups.lua', 1],
+    [536, 'lua/shared/queue/ready.lua', 1],
+    [580, 'lua/shared/queue/dead.lua', 1],
+    [644, 'lua/shared/queue/end.lua', 1],
+    [661, 'lua/shared/queue/begin-again.lua', 1],
+    [683, 'lua/shared/queue/idle.lua', 1],
+    [745, 'lua/shared/queue/kind.lua', 1],
+    [753, 'lua/queue/requeue-failed.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10290,7 +10318,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '2de8a3b9c31a9e51ac2fd53dc265d09062579760',
+    sha1: '6428f15a89770b30ddddce15c381a9f86f8a3496',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10379,8 +10407,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -10563,8 +10592,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -11122,21 +11152,21 @@ return { 'requeued', outcomes }
     [29, 'lua/shared/clock.lua', 1],
     [35, 'lua/shared/tell.lua', 1],
     [60, 'lua/shared/queue/state.lua', 1],
-    [124, 'lua/shared/queue/save.lua', 1],
-    [173, 'lua/shared/queue/marks.lua', 1],
-    [186, 'lua/shared/queue/rate.lua', 1],
-    [206, 'lua/shared/queue/job.lua', 1],
-    [291, 'lua/shared/queue/run.lua', 1],
-    [338, 'lua/shared/queue/names.lua', 1],
-    [384, 'lua/shared/queue/failure.lua', 1],
-    [394, 'lua/shared/queue/groups.lua', 1],
-    [535, 'lua/shared/queue/ready.lua', 1],
-    [579, 'lua/shared/queue/dead.lua', 1],
-    [643, 'lua/shared/queue/find.lua', 1],
-    [664, 'lua/shared/queue/displace.lua', 1],
-    [696, 'lua/shared/queue/begin-again.lua', 1],
-    [718, 'lua/shared/queue/idle.lua', 1],
-    [780, 'lua/queue/requeue.lua', 46],
+    [125, 'lua/shared/queue/save.lua', 1],
+    [174, 'lua/shared/queue/marks.lua', 1],
+    [187, 'lua/shared/queue/rate.lua', 1],
+    [207, 'lua/shared/queue/job.lua', 1],
+    [293, 'lua/shared/queue/run.lua', 1],
+    [340, 'lua/shared/queue/names.lua', 1],
+    [386, 'lua/shared/queue/failure.lua', 1],
+    [396, 'lua/shared/queue/groups.lua', 1],
+    [537, 'lua/shared/queue/ready.lua', 1],
+    [581, 'lua/shared/queue/dead.lua', 1],
+    [645, 'lua/shared/queue/find.lua', 1],
+    [666, 'lua/shared/queue/displace.lua', 1],
+    [698, 'lua/shared/queue/begin-again.lua', 1],
+    [720, 'lua/shared/queue/idle.lua', 1],
+    [782, 'lua/queue/requeue.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11209,7 +11239,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'd0e14d643ff32341b84ceb1b52111f4444af1394',
+    sha1: '61994dbaf2bd88f3c2316038b81ef9a9e7240033',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11347,8 +11377,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -11483,7 +11514,6 @@ local function set_mark(queue, mark)
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
-local NEVER_MS = 9007199254740991
 
 local function note_due(queue, due_ms)
   if due_ms < queue.due_ms then
@@ -11575,8 +11605,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -12221,27 +12252,27 @@ return { 'retried', refused, buried }
     [38, 'lua/shared/calls.lua', 1],
     [84, 'lua/shared/tell.lua', 1],
     [109, 'lua/shared/queue/state.lua', 1],
-    [173, 'lua/shared/queue/save.lua', 1],
-    [222, 'lua/shared/queue/save-call.lua', 1],
-    [230, 'lua/shared/queue/settings.lua', 1],
-    [257, 'lua/shared/queue/marks.lua', 1],
-    [270, 'lua/shared/queue/note-due.lua', 1],
+    [174, 'lua/shared/queue/save.lua', 1],
+    [223, 'lua/shared/queue/save-call.lua', 1],
+    [231, 'lua/shared/queue/settings.lua', 1],
+    [258, 'lua/shared/queue/marks.lua', 1],
+    [271, 'lua/shared/queue/note-due.lua', 1],
     [279, 'lua/shared/queue/rate.lua', 1],
     [299, 'lua/shared/queue/job.lua', 1],
-    [384, 'lua/shared/queue/run.lua', 1],
-    [431, 'lua/shared/queue/names.lua', 1],
-    [477, 'lua/shared/queue/failure.lua', 1],
-    [487, 'lua/shared/queue/note-failure.lua', 1],
-    [491, 'lua/shared/queue/groups.lua', 1],
-    [632, 'lua/shared/queue/ready.lua', 1],
-    [676, 'lua/shared/queue/backoff.lua', 1],
-    [731, 'lua/shared/queue/dead.lua', 1],
-    [795, 'lua/shared/queue/end.lua', 1],
-    [812, 'lua/shared/queue/stop.lua', 1],
-    [821, 'lua/shared/queue/idle.lua', 1],
-    [883, 'lua/shared/queue/judge-one.lua', 1],
-    [893, 'lua/shared/queue/told.lua', 1],
-    [915, 'lua/queue/retry.lua', 56],
+    [385, 'lua/shared/queue/run.lua', 1],
+    [432, 'lua/shared/queue/names.lua', 1],
+    [478, 'lua/shared/queue/failure.lua', 1],
+    [488, 'lua/shared/queue/note-failure.lua', 1],
+    [492, 'lua/shared/queue/groups.lua', 1],
+    [633, 'lua/shared/queue/ready.lua', 1],
+    [677, 'lua/shared/queue/backoff.lua', 1],
+    [732, 'lua/shared/queue/dead.lua', 1],
+    [796, 'lua/shared/queue/end.lua', 1],
+    [813, 'lua/shared/queue/stop.lua', 1],
+    [822, 'lua/shared/queue/idle.lua', 1],
+    [884, 'lua/shared/queue/judge-one.lua', 1],
+    [894, 'lua/shared/queue/told.lua', 1],
+    [916, 'lua/queue/retry.lua', 56],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -12311,7 +12342,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '3c70f53fa13a74b81281fd068565c91e155d63d5',
+    sha1: 'bcca95848e36ea151ad3e87309b552935d47053f',
     reads: true,
     bytes: true,
     source: `--[[
@@ -12364,8 +12395,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -12466,8 +12498,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -12632,12 +12665,12 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [1, 'lua/queue/search.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
-    [88, 'lua/shared/queue/job.lua', 1],
-    [173, 'lua/shared/queue/run.lua', 1],
-    [220, 'lua/shared/queue/failure.lua', 1],
-    [230, 'lua/shared/queue/find.lua', 1],
-    [251, 'lua/shared/queue/tell-job.lua', 1],
-    [286, 'lua/queue/search.lua', 25],
+    [89, 'lua/shared/queue/job.lua', 1],
+    [175, 'lua/shared/queue/run.lua', 1],
+    [222, 'lua/shared/queue/failure.lua', 1],
+    [232, 'lua/shared/queue/find.lua', 1],
+    [253, 'lua/shared/queue/tell-job.lua', 1],
+    [288, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [

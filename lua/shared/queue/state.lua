@@ -25,8 +25,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, due_ms, arrival_us, rest =
-    struct.unpack('>ddddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
