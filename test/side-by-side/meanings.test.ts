@@ -15,9 +15,7 @@ test("with a maxHold of '0s' nobody but its owner extends a lease", async () => 
   ]
 
   expect(leases).toHaveLength(3)
-  await Promise.all(
-    leases.map(({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve))),
-  )
+  await Promise.all(leases.map(({ signal }) => aborted(signal)))
   for (const lease of leases) await expect(lease.extend()).rejects.toMatchObject({ code: 'lease-lost' })
 })
 
@@ -162,3 +160,8 @@ describe("the caller's signal ends the waiting, and then aborts that of the task
     await expect(run(task, { wait: '20s', signal: caller.signal })).rejects.toBe(reason)
   })
 })
+
+/** On a busy machine it may have ended before somebody listens. */
+function aborted(signal: AbortSignal): Promise<unknown> | null {
+  return signal.aborted ? null : new Promise((resolve) => signal.addEventListener('abort', resolve))
+}
