@@ -16,11 +16,12 @@ export const perilune: Contender = {
   settings: 'as by default; finished jobs are removed',
   heeds: ['attempts', 'priority', 'group'],
   async connect(port: number, name: string): Promise<Source> {
-    const { perilune, ioredis } = await builtLibrary()
+    const built = await builtLibrary()
     const client = new Redis({ port })
-    const redis = perilune(ioredis(client))
+    const redis = built.perilune(built.ioredis(client))
     const queue = redis.queue<Jobs>(name)
     await redis.preload()
+    let held: Awaited<ReturnType<typeof queue.claim>> = []
     return {
       sends: [],
       add: (job) => queue.enqueue(NAME, job.payload, toOptions(job)),
@@ -31,6 +32,10 @@ export const perilune: Contender = {
         const [job] = await queue.claim()
         if (job === undefined) throw new Error('no job waits')
         return () => job.ack()
+      },
+      popNext: async () => {
+        held = await queue.claim({ acks: held })
+        if (held.length === 0) throw new Error('no job waits')
       },
       close: async () => {
         await redis.close()
@@ -55,7 +60,7 @@ function work(queue: Queue, { concurrency, handle, done }: WorkTerms): Worker {
     const onSettled = (job: { outcome: string | null }): void => {
       if (job.outcome === 'acked') done()
     }
-    worker = queue.work((job) => handle(job.payload as string), { concurrency, onSettled })
+    worker = queue.work((job) => handle(job.payload), { concurrency, onSettled })
   }
   return { start, close: async () => worker?.close({ within: '0ms' }) }
 }

@@ -70,6 +70,8 @@ if queue.idle > 0 then
     call_idle(idle, queue, 1, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
+  elseif limit == 0 then
+    see_to_watch(idle, queue, now_ms, how)
   end
 end
 if waits then

@@ -110,6 +110,7 @@ if limit == 0 then
   then
     call_idle(idle, queue, 1, how)
   end
+  see_to_watch(idle, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, 0, 0, paused, refused, {}, {} }
 end

@@ -50,7 +50,7 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'e219ff5019324f0af6d87ef67fabb35ca5bbd1bd',
+    sha1: '45ced0ac96749621ce24ec76eb9d14ca781b22e6',
     reads: false,
     bytes: true,
     source: `--[[
@@ -355,6 +355,13 @@ local function see_to(idle, queue, due_ms, now_ms, how)
 end
 -- Who watches the time; see shared/queue/idle.
 
+-- Where the one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, now_ms, how)
+  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
+    see_to(idle, queue, queue.due_ms, now_ms, how)
+  end
+end
+
 -- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
 -- in how many milliseconds it has to come back; 0: it need not.
 local function watch_time(queue, due_ms, wait_ms, now_ms)
@@ -489,6 +496,8 @@ if queue.idle > 0 then
     call_idle(idle, queue, 1, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
+  elseif limit == 0 then
+    see_to_watch(idle, queue, now_ms, how)
   end
 end
 if waits then
@@ -512,8 +521,8 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, told }
     [230, 'lua/shared/queue/note-due.lua', 1],
     [239, 'lua/shared/queue/idle.lua', 1],
     [301, 'lua/shared/queue/watch.lua', 1],
-    [315, 'lua/shared/queue/plain.lua', 1],
-    [402, 'lua/queue/ack-and-claim-plain.lua', 38],
+    [322, 'lua/shared/queue/plain.lua', 1],
+    [409, 'lua/queue/ack-and-claim-plain.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -614,7 +623,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '3b8233a7ae8ac0f04c5a51afe5e0082bd7b97a52',
+    sha1: '80b9e61113c91a75ae9fb9aeec4d5bc8a7581257',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1903,6 +1912,13 @@ local function see_to(idle, queue, due_ms, now_ms, how)
 end
 -- Who watches the time; see shared/queue/idle.
 
+-- Where the one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, now_ms, how)
+  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
+    see_to(idle, queue, queue.due_ms, now_ms, how)
+  end
+end
+
 -- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
 -- in how many milliseconds it has to come back; 0: it need not.
 local function watch_time(queue, due_ms, wait_ms, now_ms)
@@ -2045,6 +2061,7 @@ if limit == 0 then
   then
     call_idle(idle, queue, 1, how)
   end
+  see_to_watch(idle, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, 0, 0, paused, refused, {}, {} }
 end
@@ -2146,9 +2163,9 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refus
     [1177, 'lua/shared/queue/claimed-before.lua', 1],
     [1223, 'lua/shared/queue/idle.lua', 1],
     [1285, 'lua/shared/queue/watch.lua', 1],
-    [1299, 'lua/shared/queue/judge.lua', 1],
-    [1362, 'lua/shared/queue/next-due.lua', 1],
-    [1388, 'lua/queue/ack-and-claim.lua', 72],
+    [1306, 'lua/shared/queue/judge.lua', 1],
+    [1369, 'lua/shared/queue/next-due.lua', 1],
+    [1395, 'lua/queue/ack-and-claim.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)

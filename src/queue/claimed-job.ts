@@ -199,6 +199,13 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     this.#endsAt = endsAt
   }
 
+  /** For whoever acked it along with others: null, or why the job was lost before. */
+  noteAcked(why: LossReason | null): void {
+    if (why !== null) return this.lose(why)
+    this.#state = 'settled'
+    this.#outcome = 'acked'
+  }
+
   /** For whoever keeps the lease: the job is somebody else's, or nobody's. */
   lose(why: LossReason): void {
     if (this.#state !== 'claimed') return

@@ -6,6 +6,7 @@ import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { type ClaimedJob, type Settling, toClaimedJobs } from './claimed-job.ts'
 import { exchange } from './exchange.ts'
+import { toAck } from './settling.ts'
 import type { Source } from './source.ts'
 
 interface ClaimTerms {
@@ -16,17 +17,24 @@ interface ClaimTerms {
 const RECHECK_MS = 10_000
 const RECHECK_UNHEARD_MS = 500
 
-/** Resolves to none when there was none for `wait`. Throws the signal's reason. */
+/** Resolves to none when there was none for `wait`; acks those that are done first. Throws the signal's reason. */
 export async function claimJobs<Payload>(
   source: Source,
   settling: Settling,
   terms: ClaimTerms,
   waiting: Waiting,
+  done: readonly ClaimedJob[],
 ): Promise<ClaimedJob<Payload>[]> {
   const waitMs = toWaitMs(waiting)
   const { signal } = waiting
   signal?.throwIfAborted()
-  const first = await exchange(source, { ...terms, acks: [], worker: '' })
+  const acks = done.filter(({ isClaimed }) => isClaimed)
+  const first = await exchange(source, {
+    ...terms,
+    acks: acks.map((job) => toAck(job, undefined, source)),
+    worker: '',
+  })
+  for (const [at, job] of acks.entries()) job.noteAcked(first.refused.get(at) ?? null)
   if (first.jobs.length > 0 || waitMs === 0) return toClaimedJobs(source, settling, first)
   const endsAt = performance.now() + waitMs
   const id = source.unit.runtime.mailbox.newId()

@@ -9,7 +9,7 @@ import { learnTold } from '../runtime/told.ts'
 import { Unit } from '../runtime/unit.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { ClaimedJob } from './claimed-job.ts'
+import { ClaimedJob } from './claimed-job.ts'
 import { claimJobs } from './claiming.ts'
 import { Enqueuer, type Enqueued, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
 import { checkJobName, JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
@@ -35,9 +35,11 @@ export interface ClaimOptions extends Waiting {
   limit?: number
   /** How long they are claimed; nothing here extends them. Default 30 seconds. */
   lease?: Duration
+  /** Jobs that are done: they are acked in the same call. See their `outcome`; null: that one was lost before. */
+  acks?: readonly ClaimedJob[]
 }
 
-const CLAIM_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
+const CLAIM_OPTIONS = ['limit', 'lease', 'acks', 'wait', 'signal'] as const
 const SINCE = '6.2.0'
 
 /**
@@ -95,9 +97,9 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
    */
   async claim(options: ClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
     checkOptions('options', options, CLAIM_OPTIONS)
-    const { limit = 1, lease = '30s', ...waiting } = options
+    const { limit = 1, lease = '30s', acks = [], ...waiting } = options
     const terms = { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
-    return claimJobs(this.#source, new Settler(this.#source), terms, waiting)
+    return claimJobs(this.#source, new Settler(this.#source), terms, waiting, checkAcks(acks))
   }
 
   /** Starts to work on the jobs of the queue. Throws InvalidArgumentError. */
@@ -122,4 +124,12 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     }
     return outgoing
   }
+}
+
+function checkAcks(acks: unknown): readonly ClaimedJob[] {
+  const isList = Array.isArray(acks) && acks.length <= 200
+  if (!isList || !acks.every((job) => job instanceof ClaimedJob)) {
+    throw new InvalidArgumentError('acks', 'must be a list of at most 200 claimed jobs')
+  }
+  return acks
 }

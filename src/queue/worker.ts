@@ -166,7 +166,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   #handlerOf(name: string): Handler<never> | null {
     const handlers = this.#handlers
-    if (typeof handlers === 'function') return handlers as Handler<never>
+    if (typeof handlers === 'function') return handlers
     return Object.hasOwn(handlers, name) ? (handlers[name as keyof Jobs] as Handler<never>) : null
   }
 }

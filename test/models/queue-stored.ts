@@ -18,6 +18,7 @@ for at, key in ipairs(KEYS) do
 end
 return told`
 const PARTS = [
+  'meta',
   'jobs',
   'ready',
   'prioritized',
@@ -57,6 +58,7 @@ export async function faultsOf(client: Redis, prefix: string): Promise<string[]>
     ...groupsOf(stored),
     ...failuresOf(stored),
     ...namesOf(stored),
+    ...dueOf(stored),
   ]
 }
 
@@ -166,4 +168,12 @@ function namesOf(stored: Stored): string[] {
   return pairs(stored.ids)
     .filter(([, text]) => !/ w \d+$/.test(text) && !runs.has(text.split(' ')[0] ?? ''))
     .map(([name]) => `${name} is held by nobody`)
+}
+
+/** Nothing is due, and no lease ends, before the queue says; see shared/queue/state for where it does. */
+function dueOf(stored: Stored): string[] {
+  const state = Buffer.from(new Map(pairs(stored.meta)).get('state') ?? '', 'latin1')
+  const dueMs = state.length === 0 ? 0 : state.readDoubleBE(11 * 8)
+  const times = [...pairs(stored.scheduled), ...pairs(stored.leases)].map(([, score]) => Number(score))
+  return times.some((time) => time < dueMs) ? [`something is due before ${dueMs}`] : []
 }
