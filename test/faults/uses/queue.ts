@@ -9,6 +9,7 @@ const HOUR = '1h'
 function steps(place: Place): readonly Step[] {
   return [
     ...enqueueSteps(place),
+    ...plainSteps(place),
     ...attemptSteps(place),
     ...groupSteps(place),
     ...lostSteps(place),
@@ -49,7 +50,7 @@ function enqueueSteps({ redis, name }: Place): readonly Step[] {
     ['list', 'serves', async () => namesOf((await queue.jobs.list('ready')).jobs)],
     ['list', 'serves', async () => namesOf((await queue.jobs.list('grouped')).jobs)],
     ['search', 'serves', async () => namesOf((await queue.jobs.search({ tag: 'slow' })).jobs)],
-    ['reprioritize', 'refuses', async () => queue.jobs.reprioritize([await first(), 'unknown'], 7)],
+    ['reprioritize', 'serves', async () => queue.jobs.reprioritize([await first(), 'unknown'], 7)],
     ['list', 'serves', async () => namesOf((await queue.jobs.list('prioritized')).jobs)],
     // What it was, a repetition cannot know.
     ['requeue', 'serves', async () => void (await queue.jobs.requeue(['only']))],
@@ -57,6 +58,27 @@ function enqueueSteps({ redis, name }: Place): readonly Step[] {
     ['inspect', 'serves', () => seen(queue)],
     ['clear', 'serves', async () => void (await queue.clear())],
     ['inspect', 'serves', () => seen(queue)],
+  ]
+}
+
+/** The quick way. */
+function plainSteps({ redis, name }: Place): readonly Step[] {
+  const queue = redis.queue<Jobs>(`${name} plain`)
+  let claimed: ClaimedJob<number>[] = []
+  // A handle of its own each time: one that was declined before does not try at once.
+  const claim = async (): Promise<string[]> => {
+    claimed = await redis.queue<Jobs>(`${name} plain`).claim({ limit: 2, lease: HOUR })
+    return namesOf(claimed)
+  }
+  const plain = [1, 2, 3].map((payload) => ({ name: 'plain', payload }))
+  return [
+    ['enqueue-alike', 'refuses', async () => void (await queue.enqueueMany(plain))],
+    ['ack-and-claim-plain', 'serves', claim],
+    ['release', 'serves', async () => claimed[0]?.release()],
+    ['ack-and-claim', 'serves', async () => claimed[1]?.ack()],
+    ['ack-and-claim-plain', 'serves', claim],
+    ['inspect', 'serves', () => seen(queue)],
+    ['clear', 'serves', async () => void (await queue.clear())],
   ]
 }
 
