@@ -188,6 +188,39 @@ export {
   type Task,
   type TaskContext,
 } from './once/once.ts'
+export type { BuryOptions, ClaimedJob, RetryOptions } from './queue/claimed-job.ts'
+export type { Enqueued } from './queue/enqueueing.ts'
+export type { LossReason } from './queue/exchange.ts'
+export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
+export type {
+  Failures,
+  Job,
+  JobListOptions,
+  JobPage,
+  Jobs,
+  JobState,
+  SearchOptions,
+} from './queue/jobs.ts'
+export type { LentJob, LentJobs } from './queue/lending.ts'
+export { type ClaimOptions as JobClaimOptions, type NewJob, Queue, type QueueOptions } from './queue/queue.ts'
+export type {
+  GroupInspection,
+  QueueInspection,
+  QueueSettings,
+  Rate,
+  Settings,
+  Throttle,
+} from './queue/settings.ts'
+export type {
+  AckedJob,
+  BuriedJob,
+  ExtendedJobs,
+  JobLease,
+  RetriedJob,
+  Settled,
+  SettlingByToken,
+} from './queue/settling-by-token.ts'
+export { type WorkOptions, Worker } from './queue/worker.ts'
 export type {
   Allowed,
   Decision,

@@ -26,6 +26,12 @@ export interface BuryOptions {
   message?: string
 }
 
+/** Why an attempt failed. */
+export interface Failure {
+  readonly kind: string
+  readonly message: string
+}
+
 /** How the outcome of an attempt reaches the server. Each rejects with LeaseLostError when the job was lost. */
 export interface Settling {
   ack(job: Leased, result: unknown): Promise<void>
@@ -136,10 +142,8 @@ export class ClaimedJob<Payload = unknown> implements Leased {
    */
   retry(options: RetryOptions = {}): Promise<'retried' | 'buried'> {
     checkOptions('options', options, ['delay', 'kind', 'message'])
-    const { delay, kind = 'retried', message = '' } = options
-    const delayMs = delay === undefined ? -1 : toMs('delay', delay, { min: '0ms', max: '365d' })
-    checkText('kind', kind, 200)
-    return this.#settle(() => this.#settling.retry(this, delayMs, kind, short(message)))
+    const { delayMs, kind, message } = toRetry(options)
+    return this.#settle(() => this.#settling.retry(this, delayMs, kind, message))
   }
 
   /**
@@ -148,9 +152,8 @@ export class ClaimedJob<Payload = unknown> implements Leased {
    */
   bury(options: BuryOptions = {}): Promise<void> {
     checkOptions('options', options, ['kind', 'message'])
-    const { kind = 'buried', message = '' } = options
-    checkText('kind', kind, 200)
-    return this.#settle(() => this.#settling.bury(this, kind, short(message)))
+    const { kind, message } = toFailure(options, 'buried')
+    return this.#settle(() => this.#settling.bury(this, kind, message))
   }
 
   /** Makes the lease last so long from now on. Throws LeaseLostError. */
@@ -205,6 +208,17 @@ export class ClaimedJob<Payload = unknown> implements Leased {
 }
 
 type Options = Exchanged['options'][number]
+
+/** Throws InvalidArgumentError. */
+export function toRetry({ delay, ...failure }: RetryOptions): Failure & { delayMs: number } {
+  const delayMs = delay === undefined ? -1 : toMs('delay', delay, { min: '0ms', max: '365d' })
+  return { delayMs, ...toFailure(failure, 'retried') }
+}
+
+/** Throws InvalidArgumentError. */
+export function toFailure({ kind, message = '' }: BuryOptions, byDefault: string): Failure {
+  return { kind: checkText('kind', kind ?? byDefault, 200), message: short(message) }
+}
 
 function short(message: unknown): string {
   const text = String(message)

@@ -10,13 +10,15 @@ import { Unit } from '../runtime/unit.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import { claimJobs } from './claiming.ts'
+import { claimJobs, type ClaimTerms } from './claiming.ts'
 import { Enqueuer, type Enqueued, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
 import { checkJobName, JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
 import type { Handlers } from './handling.ts'
+import { type LentJobs, lendJobs } from './lending.ts'
 import { Settings } from './settings.ts'
 import { Settler } from './settling.ts'
+import { SettlingByToken } from './settling-by-token.ts'
 import type { Source } from './source.ts'
 import { type WorkOptions, Worker } from './worker.ts'
 
@@ -52,6 +54,8 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   readonly jobs: JobList
   /** What holds for the whole queue, and for its groups. */
   readonly settings: Settings
+  /** What becomes of lent jobs, told by whoever has their tokens. */
+  readonly settle: SettlingByToken
   readonly #source: Source
   readonly #enqueuer: Enqueuer
 
@@ -63,6 +67,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     this.#enqueuer = new Enqueuer(this.#source)
     this.jobs = new JobList(this.#source)
     this.settings = new Settings(this.#source)
+    this.settle = new SettlingByToken(this.#source)
   }
 
   /**
@@ -94,10 +99,15 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
    * there was none for `wait`. Throws the signal's reason, InvalidArgumentError.
    */
   async claim(options: ClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
-    checkOptions('options', options, CLAIM_OPTIONS)
-    const { limit = 1, lease = '30s', ...waiting } = options
-    const terms = { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
-    return claimJobs(this.#source, new Settler(this.#source), terms, waiting)
+    return claimJobs(this.#source, new Settler(this.#source), toClaimTerms(options), options)
+  }
+
+  /**
+   * As `claim`, for somebody else: this process hands the jobs on and keeps nothing of them. Whoever has the id and the
+   * token of one names them to `settle`, in any process. Throws the signal's reason, InvalidArgumentError.
+   */
+  async lend(options: ClaimOptions = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
+    return lendJobs(this.#source, toClaimTerms(options), options)
   }
 
   /** Starts to work on the jobs of the queue. Throws InvalidArgumentError. */
@@ -122,4 +132,10 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     }
     return outgoing
   }
+}
+
+function toClaimTerms(options: ClaimOptions): ClaimTerms {
+  checkOptions('options', options, CLAIM_OPTIONS)
+  const { limit = 1, lease = '30s' } = options
+  return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
 }
