@@ -30,7 +30,7 @@ export function peerVersion(name: string): string {
 
 function install(): void {
   // Some peers name versions of clients as theirs that are older than the one they run with here.
-  const args = ['ci', '--prefix', fileURLToPath(PEERS), '--legacy-peer-deps', '--no-audit', '--no-fund']
+  const args = ['install', '--prefix', fileURLToPath(PEERS), '--legacy-peer-deps', '--no-audit', '--no-fund']
   const { status } = spawnSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) throw new Error(`npm ${args.join(' ')} ended with code ${String(status)}`)
 }

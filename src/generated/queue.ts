@@ -13,7 +13,7 @@ export interface AckAndClaimArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** jobs to claim at most */
+  /** jobs to claim at most; 0: none, and the worker waits no more */
   readonly limit: number
   /** how long they are claimed */
   readonly leaseMs: number
@@ -67,7 +67,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '87852d345ac9ac6fb45dfeb4b0823806db9f49fb',
+    sha1: 'e621ae97a628f75428e52ba3e4b402a9cf78d70e',
     reads: false,
     bytes: true,
     source: `--[[
@@ -100,7 +100,7 @@ local idle = KEYS[16] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
-local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most
+local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most; 0: none, and the worker waits no more
 local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
 local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>'; empty: nobody
 local channel = ARGV[7] -- text: beginning of the channels of processes
@@ -1388,6 +1388,7 @@ if #ended > 0 then
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
+leave_idle(idle, queue, worker)
 if limit == 0 then
   if #ended > 0 and may_free_others(queue, settings) and has_more(ready, prioritized, turns, queue) then
     call_idle(idle, queue, 1, how)
@@ -1396,7 +1397,6 @@ if limit == 0 then
   return { 'claimed', now_ms, 0, 0, 0, paused, refused, {}, {} }
 end
 
-leave_idle(idle, queue, worker)
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end

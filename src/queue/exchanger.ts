@@ -5,7 +5,7 @@
 // idle workers cost nothing.
 //
 //   ASKING ──fewer than wanted──► IDLE ──called, or it is time to look again──► ASKING
-//      └──────────────────────────────── stop ──────────────► only acks are sent
+//      └───────────────────────────── stopAsking ───────────► only acks are sent
 
 import { randomInt } from 'node:crypto'
 import { LeaseLostError } from '../runtime/errors.ts'
@@ -86,11 +86,16 @@ export class Exchanger {
     })
   }
 
-  /** Asks for no more jobs. Resolves when all acks are told. */
-  async stop(): Promise<void> {
+  /** Asks for no more jobs from now on. */
+  stopAsking(): void {
     this.#over.abort()
     if (this.#recheck !== null) clearTimeout(this.#recheck)
     this.#post?.close()
+  }
+
+  /** Resolves when all acks are told. */
+  async end(): Promise<void> {
+    this.stopAsking()
     while (this.#underWay > 0 || this.#acks.length > 0) {
       await new Promise<void>((resolve) => (this.#onSettled = resolve))
     }

@@ -92,13 +92,14 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   async #close(withinMs: number): Promise<void> {
     this.#state = 'closing'
+    this.#exchanger.stopAsking()
     const given = this.#giveBack(this.#waiting.splice(0))
     await this.#quietWithin(withinMs)
     const left = [...this.#extender.jobs]
     await Promise.all([given, this.#giveBack(left)])
     this.#state = 'closed'
     this.#extender.close()
-    await this.#exchanger.stop()
+    await this.#exchanger.end()
   }
 
   async #quietWithin(ms: number): Promise<void> {

@@ -1,0 +1,343 @@
+import { InvalidArgumentError, LeaseLostError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { setup } from '../../test/queue-fixture.ts'
+import type { JobOptions } from './job-options.ts'
+
+const to = 'somebody'
+
+describe('enqueue and claim', () => {
+  test('jobs are claimed in the order in which they were enqueued, with what was said of them', async () => {
+    const { queue } = await setup()
+    const first = await queue.enqueue('mail', { to })
+    await queue.enqueueMany([
+      { name: 'image', payload: { url: 'a' }, group: 'g', tags: ['x', 'y'], trace: '00-1', maxAttempts: 7 },
+      { name: 'mail', payload: { to: 'other' } },
+    ])
+
+    const jobs = await queue.claim({ limit: 10 })
+
+    expect(jobs).toHaveLength(3)
+    expect(jobs.map(({ name }) => name).toSorted()).toEqual(['image', 'mail', 'mail'])
+    const [one] = jobs.filter(({ id }) => id === first.id)
+    expect(one).toMatchObject({
+      payload: { to },
+      attempt: 1,
+      maxAttempts: 3,
+      priority: 0,
+      group: '',
+      tags: [],
+    })
+    const [image] = jobs.filter(({ name }) => name === 'image')
+    expect(image).toMatchObject({ group: 'g', tags: ['x', 'y'], trace: '00-1', maxAttempts: 7 })
+    expect(new Set(jobs.map(({ token }) => token)).size).toBe(3)
+  })
+
+  test('jobs that are enqueued at once travel in one call', async () => {
+    const { queue, client } = await setup()
+    await queue.enqueue('mail', { to })
+    const calls = async (): Promise<number> =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0)
+    const before = await calls()
+
+    await Promise.all(Array.from({ length: 500 }, () => queue.enqueue('mail', { to })))
+
+    // Other tests may call meanwhile; one call a job would be five hundred.
+    expect((await calls()) - before).toBeLessThan(100)
+    expect(await queue.settings.inspect()).toMatchObject({ ready: 501 })
+  })
+
+  test('a higher priority comes first, and a delay is waited for', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueue('mail', { to: 'plain' })
+    await queue.enqueue('mail', { to: 'high' }, { priority: 5 })
+    await queue.enqueue('mail', { to: 'low' }, { priority: -5 })
+    await queue.enqueue('mail', { to: 'late' }, { delay: '10s', priority: 9 })
+
+    const order = (await queue.claim({ limit: 10 })).map(({ payload }) => payload)
+    expect(order).toEqual([{ to: 'high' }, { to: 'plain' }, { to: 'low' }])
+
+    await clock.advance(10_000)
+    expect((await queue.claim()).map(({ payload }) => payload)).toEqual([{ to: 'late' }])
+  })
+
+  test('an id of its own is taken until the job is gone', async () => {
+    const { queue } = await setup()
+    const first = await queue.enqueue('mail', { to }, { id: 'invoice-1' })
+    const second = await queue.enqueue('mail', { to: 'again' }, { id: 'invoice-1' })
+    const [job] = await queue.claim({ limit: 5 })
+    await job?.ack()
+
+    expect(first).toEqual({ id: 'invoice-1', duplicate: false })
+    expect(second).toEqual({ id: 'invoice-1', duplicate: true })
+    expect(job).toMatchObject({ id: 'invoice-1', payload: { to } })
+    expect(await queue.enqueue('mail', { to }, { id: 'invoice-1' })).toMatchObject({ duplicate: false })
+  })
+
+  test('a unique job that may be replaced takes the newest payload, and waits anew', async () => {
+    const { queue, clock } = await setup()
+    const options = { delay: '10s', unique: { key: 'search', until: 'started', replace: true } } as const
+    const { id } = await queue.enqueue('mail', { to: 'first' }, options)
+    await clock.advance(9000)
+    expect(await queue.enqueue('mail', { to: 'second' }, options)).toEqual({ id, duplicate: true })
+    await clock.advance(9000)
+    expect(await queue.claim()).toEqual([])
+
+    await clock.advance(1000)
+    const [job] = await queue.claim({ limit: 5 })
+
+    expect(job).toMatchObject({ id, payload: { to: 'second' } })
+    expect(await queue.enqueue('mail', { to: 'third' }, options)).toMatchObject({ duplicate: false })
+  })
+
+  test('a claim that waits is woken by a job', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    const claimed = queue.claim({ wait: '20s' })
+    while ((await queue.settings.inspect()).idle === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+
+    await queue.enqueue('mail', { to })
+
+    expect(await claimed).toMatchObject([{ payload: { to } }])
+    expect(await queue.settings.inspect()).toMatchObject({ idle: 0 })
+  })
+
+  test('a claim that waits in vain gives nothing, and an aborted one the reason', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    expect(await queue.claim({ wait: '20ms' })).toEqual([])
+
+    const claimed = queue.claim({ wait: '20s', signal: AbortSignal.timeout(20) })
+
+    await expect(claimed).rejects.toThrow(/timeout/)
+    expect(await queue.settings.inspect()).toMatchObject({ idle: 0 })
+  })
+})
+
+describe('a claimed job', () => {
+  test('is gone once it is acked, and cannot be settled again', async () => {
+    const { queue } = await setup()
+    const { id } = await queue.enqueue('mail', { to })
+    const [job] = await queue.claim()
+
+    await job?.ack()
+
+    expect(await queue.jobs.find(id)).toBe(null)
+    expect(await queue.settings.inspect()).toMatchObject({ ready: 0, claimed: 0, acked: 1, readyBytes: 0 })
+    await expect(job?.retry()).rejects.toThrow(LeaseLostError)
+  })
+
+  test('is acked also after its lease, as long as nobody has taken it back', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueue('mail', { to })
+    const [job] = await queue.claim({ lease: '10s' })
+    await clock.advance(11_000)
+
+    await job?.ack()
+
+    expect(await queue.claim()).toEqual([])
+  })
+
+  test('goes to another when its lease is over; the first is refused, also where both are one worker', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueue('mail', { to })
+    const [first] = await queue.claim({ lease: '10s' })
+    await clock.advance(10_001)
+    const [second] = await queue.claim({ lease: '10s' })
+
+    await expect(first?.ack()).rejects.toThrow(/lost/)
+    expect(second).toMatchObject({ id: first?.id, attempt: 2 })
+    expect(second?.token).toBeGreaterThan(first?.token ?? 0)
+    await second?.ack()
+  })
+
+  test('waits for its backoff before the next attempt, and is dead after the last', async () => {
+    const { queue, clock } = await setup()
+    const backoff = { kind: 'exponential', base: '1s', jitter: 0 } as const
+    const { id } = await queue.enqueue('mail', { to }, { maxAttempts: 3, backoff })
+    for (const [attempt, waitMs] of [1000, 2000].entries()) {
+      const [job] = await queue.claim()
+      expect(job?.attempt).toBe(attempt + 1)
+      expect(await job?.retry({ kind: 'Down', message: 'no answer' })).toBe('retried')
+      await clock.advance(waitMs - 1)
+      expect(await queue.claim()).toEqual([])
+      await clock.advance(1)
+    }
+
+    const [last] = await queue.claim()
+    expect(await last?.retry({ kind: 'Down', message: 'no answer at all' })).toBe('buried')
+
+    expect(await queue.jobs.find(id)).toMatchObject({
+      state: 'dead',
+      attempts: 3,
+      failure: { kind: 'Down', message: 'no answer at all' },
+    })
+    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'Down', count: 1, sample: { id } }])
+  })
+
+  test('that is buried can be requeued, alone or with all that failed alike', async () => {
+    const { queue } = await setup()
+    await queue.enqueueMany(
+      Array.from({ length: 450 }, (_, at) => ({ name: 'mail', payload: { to: `${at}` } })),
+    )
+    for (let left = 450; left > 0; left -= 150) {
+      const jobs = await queue.claim({ limit: 150 })
+      await Promise.all(jobs.map((job) => job.bury({ kind: 'BadAddress' })))
+    }
+    const [dead] = (await queue.jobs.list('dead', { limit: 1 })).jobs
+
+    expect(await queue.jobs.requeue([dead?.id ?? '', 'unknown'])).toEqual(['requeued', 'absent'])
+    expect(await queue.jobs.requeueFailed('BadAddress')).toBe(449)
+
+    expect(await queue.settings.inspect()).toMatchObject({ ready: 450, dead: 0, deadBytes: 0 })
+    expect(await queue.jobs.failures()).toEqual([])
+    expect(await queue.claim()).toMatchObject([{ attempt: 1 }])
+  })
+
+  test('is extended for as long as it is asked', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueue('mail', { to })
+    const [job] = await queue.claim({ lease: '10s' })
+    await clock.advance(9000)
+    await job?.extend('20s')
+    await clock.advance(19_000)
+
+    expect(await queue.claim()).toEqual([])
+  })
+
+  test('that is cancelled learns of it when it is extended, and its outcome counts no more', async () => {
+    const { queue, clock } = await setup()
+    const { id } = await queue.enqueue('mail', { to })
+    const [job] = await queue.claim({ lease: '10s' })
+
+    expect(await queue.jobs.cancel([id, 'unknown'])).toEqual(['stopping', 'absent'])
+
+    await expect(job?.extend('10s')).rejects.toThrow(/cancelled/)
+    expect(job?.signal.aborted).toBe(true)
+    await clock.advance(10_001)
+    expect(await queue.claim()).toEqual([])
+    expect(await queue.jobs.find(id)).toBe(null)
+  })
+})
+
+describe('settings', () => {
+  test('a paused queue gives out nothing, and goes on', async () => {
+    const { queue } = await setup()
+    await queue.enqueue('mail', { to })
+    await queue.settings.pause()
+    expect(await queue.claim()).toEqual([])
+    expect(await queue.settings.inspect()).toMatchObject({ paused: true, ready: 1 })
+
+    await queue.settings.resume()
+
+    expect(await queue.claim()).toHaveLength(1)
+  })
+
+  test('no more jobs are claimed at once, and in a time, than allowed', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueueMany(Array.from({ length: 20 }, () => ({ name: 'mail', payload: { to } })))
+    await queue.settings.set({ concurrency: 3, rate: { limit: 5, window: '1s' } })
+
+    const first = await queue.claim({ limit: 10 })
+    await Promise.all(first.map((job) => job.ack()))
+    const second = await queue.claim({ limit: 10 })
+
+    expect([first.length, second.length]).toEqual([3, 2])
+    await Promise.all(second.map((job) => job.ack()))
+    await clock.advance(200)
+    expect(await queue.claim({ limit: 10 })).toHaveLength(1)
+  })
+
+  test('groups are served in turn, and each no more than its own settings allow', async () => {
+    const { queue } = await setup()
+    const jobs = (group: string, count: number) =>
+      Array.from({ length: count }, () => ({ name: 'mail' as const, payload: { to: group }, group }))
+    await queue.enqueueMany([...jobs('a', 100), ...jobs('b', 3), ...jobs('c', 3)])
+    await queue.settings.setGroup('c', { concurrency: 1 })
+
+    const claimed = await queue.claim({ limit: 8 })
+
+    const of = (group: string) => claimed.filter((job) => job.group === group)
+    expect(['a', 'b', 'c'].map((group) => of(group).length)).toEqual([4, 3, 1])
+    await of('c')[0]?.ack()
+    expect((await queue.claim({ limit: 2 })).map(({ group }) => group).toSorted()).toEqual(['a', 'c'])
+  })
+
+  test('jobs that are done are kept as long as they may be', async () => {
+    const { queue, clock } = await setup()
+    await queue.settings.set({ keep: { count: 2, age: '1m' } })
+    const ids: string[] = []
+    for (let at = 0; at < 3; at++) {
+      ids.push((await queue.enqueue('mail', { to: `${at}` })).id)
+      const [job] = await queue.claim()
+      await job?.ack({ sent: at })
+    }
+
+    expect(await queue.jobs.find(ids[0] ?? '')).toBe(null)
+    expect(await queue.jobs.find(ids[2] ?? '')).toMatchObject({ state: 'done', result: { sent: 2 } })
+    await clock.advance(60_001)
+    await queue.enqueue('mail', { to })
+    const [job] = await queue.claim()
+    await job?.ack()
+    expect(await queue.settings.inspect()).toMatchObject({ done: 1 })
+  })
+})
+
+describe('looking at jobs', () => {
+  test('they are listed by state, page by page, and searched by name, tag and state', async () => {
+    const { queue } = await setup()
+    await queue.enqueueMany(
+      Array.from({ length: 120 }, (_, at) => ({
+        name: at % 2 === 0 ? ('mail' as const) : ('image' as const),
+        payload: { to, url: `${at}` },
+        tags: at === 7 ? ['lucky'] : [],
+      })),
+    )
+
+    const first = await queue.jobs.list('ready', { limit: 100 })
+    const second = await queue.jobs.list('ready', { limit: 100, after: first.next ?? '' })
+
+    expect([first.jobs.length, second.jobs.length, second.next]).toEqual([100, 20, null])
+    expect(await everything(queue.jobs, { name: 'image' })).toHaveLength(60)
+    expect(await everything(queue.jobs, { tag: 'lucky' })).toMatchObject([{ tags: ['lucky'] }])
+    expect(await everything(queue.jobs, { state: 'dead' })).toEqual([])
+  })
+})
+
+describe('bad input', () => {
+  const wrong: [string, JobOptions][] = [
+    ['id', { id: '123' }],
+    ['delay', { delay: '-1s' as never }],
+    ['priority', { priority: 1.5 }],
+    ['maxAttempts', { maxAttempts: 0 }],
+    ['backoff.kind', { backoff: { kind: 'none' as never, base: '1s' } }],
+    ['backoff.jitter', { backoff: { kind: 'fixed', base: '1s', jitter: 2 } }],
+    ['maxRun', { maxRun: 'soon' as never }],
+    ['group', { group: '' }],
+    ['unique.key', { unique: '' }],
+    ['unique.until', { unique: { key: 'k', until: 'never' as never } }],
+    ['tags', { tags: 'one' as never }],
+    ['trace', { trace: '\n' }],
+    ['options.retries', { retries: 3 } as never],
+  ]
+
+  test.each(wrong)('%s is named, and nothing is enqueued', async (argument, options) => {
+    const { queue } = await setup()
+    const error = await queue.enqueue('mail', { to }, options).catch((reason: unknown) => reason)
+
+    expect(error).toBeInstanceOf(InvalidArgumentError)
+    expect(error).toMatchObject({ argument })
+    expect(await queue.settings.inspect()).toMatchObject({ ready: 0, scheduled: 0 })
+  })
+})
+
+async function everything(
+  jobs: Awaited<ReturnType<typeof setup>>['queue']['jobs'],
+  wanted: Parameters<typeof jobs.search>[0],
+): Promise<unknown[]> {
+  const found = new Map<string, unknown>()
+  let after: string | null = '0'
+  while (after !== null) {
+    const page: Awaited<ReturnType<typeof jobs.search>> = await jobs.search({ ...wanted, after })
+    for (const job of page.jobs) found.set(job.id, job)
+    after = page.next
+  }
+  return [...found.values()]
+}

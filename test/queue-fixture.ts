@@ -1,0 +1,51 @@
+// What the tests of the queue share: a queue of its own for each, by default on a clock that stands still.
+
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { type Perilune, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { inject, onTestFinished } from 'vitest'
+import contract from '../lua/contract.json' with { type: 'json' }
+import type { Queue } from '../src/queue/queue.ts'
+import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock.ts'
+
+export interface Payloads {
+  mail: { to: string }
+  image: { url: string }
+}
+
+export interface Setup {
+  queue: Queue<Payloads>
+  redis: Perilune
+  client: Redis
+  name: string
+  clock: { advance(ms: number): Promise<void> }
+}
+
+const NAMESPACE = 'queue-test'
+
+export async function setup({ clock: kind, port }: { clock?: 'real'; port?: number } = {}): Promise<Setup> {
+  const client = new Redis(port ?? inject('redisPort'))
+  const plain = ioredis(client)
+  const redis = perilune(kind === 'real' ? plain : withTestClock(plain, contract.clock), {
+    namespace: NAMESPACE,
+  })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  const name = randomUUID()
+  let us = START_US
+  const move = (): Promise<void> => setTestClock(plain, `${NAMESPACE}:{queue:${name}}`, us)
+  if (kind !== 'real') await move()
+  const advance = async (ms: number): Promise<void> => {
+    us += ms * 1000
+    await move()
+  }
+  return { queue: redis.queue<Payloads>(name), redis, client, name, clock: { advance } }
+}
+
+/** Resolves once the condition holds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2))
+}
