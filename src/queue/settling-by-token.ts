@@ -81,8 +81,7 @@ export class SettlingByToken {
   async bury(jobs: readonly BuriedJob[]): Promise<Settled<'buried'>[]> {
     return this.#settle(jobs, ['kind', 'message'], (job): Send<'buried'> => {
       const failure = toFailure(job, 'buried')
-      return async (leased) =>
-        toSettled('buried', await this.#settler.sendBurial({ ...leased, ...failure }))
+      return async (leased) => toSettled('buried', await this.#settler.sendBurial({ ...leased, ...failure }))
     })
   }
 
@@ -109,11 +108,11 @@ export class SettlingByToken {
     checkJobs(jobs, known)
     const sends = jobs.map(prepare)
     const leased = await this.#leasesOf(jobs)
-    const settled = sends.map((send, at) => {
+    const settling = sends.map(async (send, at) => {
       const each = leased[at] ?? null
       return each === null ? ABSENT : send(each)
     })
-    return Promise.all(settled)
+    return Promise.all(settling)
   }
 
   /** What the scripts call the jobs; null where there is none. The ids that the queue gave are what they want. */
