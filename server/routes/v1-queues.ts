@@ -34,7 +34,9 @@ function wholeQueues(app: App, open: Open): void {
   app.get(url, { schema: seen }, async (request) => {
     const { name } = request.params
     const picture = await open(request).settings.inspect()
-    if (picture.beganAtMs === 0) throw new Refusal('not-found', `There is no queue ${name}.`)
+    // Whoever waits for the first job is known before it.
+    if (picture.beganAtMs === 0 && picture.idle === 0)
+      throw new Refusal('not-found', `There is no queue ${name}.`)
     return { name, ...shown(picture) }
   })
 
@@ -45,6 +47,11 @@ function wholeQueues(app: App, open: Open): void {
   })
 }
 
-function shown({ codec: _codec, nowMs: _nowMs, oldestMs, ...picture }: QueueInspection): object {
-  return { ...picture, oldestAtMs: oldestMs === 0 ? null : oldestMs }
+function shown({ codec: _codec, nowMs: _nowMs, beganAtMs, oldestMs, ...counts }: QueueInspection): object {
+  return { ...counts, beganAtMs: orNull(beganAtMs), oldestAtMs: orNull(oldestMs) }
+}
+
+/** Where the library says 0. */
+function orNull(atMs: number): number | null {
+  return atMs === 0 ? null : atMs
 }

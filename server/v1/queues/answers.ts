@@ -63,7 +63,7 @@ const counts = (...names: string[]): TProperties => Object.fromEntries(names.map
 const Inspection = object({
   name: Name,
   ...throttle,
-  beganAtMs: Instant,
+  beganAtMs: orNull(Instant),
   keepCount: Count,
   keepMs: Span,
   ...counts('ready', 'scheduled', 'claimed', 'dead', 'done', 'overdue', 'groups', 'idle'),
