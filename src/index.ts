@@ -197,8 +197,8 @@ export type {
   Job,
   JobListOptions,
   JobPage,
-  Jobs,
   JobState,
+  Jobs,
   SearchOptions,
 } from './queue/jobs.ts'
 export type { LentJob, LentJobs } from './queue/lending.ts'
@@ -220,7 +220,7 @@ export type {
   Settled,
   SettlingByToken,
 } from './queue/settling-by-token.ts'
-export { type WorkOptions, Worker } from './queue/worker.ts'
+export { Worker, type WorkOptions } from './queue/worker.ts'
 export type {
   Allowed,
   Decision,

@@ -1,14 +1,15 @@
 // Claims, and what becomes of one claimed job.
 
 import { Type } from '@fastify/type-provider-typebox'
-import { InvalidArgumentError, type LentJob, type Queue } from 'perilune'
+import { InvalidArgumentError } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { lease, NamePath, NoQuery, strict, WaitQuery } from '../v1/coordination/arguments.ts'
-import { askWaiting, type Parts } from '../v1/coordination/lending.ts'
+import type { Parts } from '../v1/coordination/lending.ts'
 import { acked, buried, claimed, extended, retried } from '../v1/queues/answers.ts'
 import { AttemptPath, delay, kind, message } from '../v1/queues/arguments.ts'
 import { encodeLent } from '../v1/queues/encode.ts'
+import { lendJobsTo } from '../v1/queues/lending.ts'
 import { heldOutcome, type Open } from '../v1/queues/open.ts'
 
 const tags = ['queues']
@@ -34,7 +35,7 @@ export function queueClaims(app: App, parts: Parts, open: Open): void {
   failOne(app, parts, open)
 }
 
-function claim(app: App, { waits, limits }: Parts, open: Open): void {
+function claim(app: App, parts: Parts, open: Open): void {
   const schema = {
     tags,
     summary: 'Claim',
@@ -43,22 +44,13 @@ function claim(app: App, { waits, limits }: Parts, open: Open): void {
     body: Terms,
     response: answers(claimed, ...BODY),
   }
-  const options = { schema, bodyLimit: limits.maxOtherBytes }
+  const options = { schema, bodyLimit: parts.limits.maxOtherBytes }
   app.post('/queues/:name/claims', options, async (request, reply) => {
-    const queue = open(request)
-    const lent = await askWaiting(reply, { waits, wait: request.query.wait }, (waiting) =>
-      queue.lend({ ...request.body, ...waiting }),
-    )
-    if (lent === null || lent.jobs.length === 0) return reply.code(204).send()
-    if (reply.raw.destroyed) await giveBack(queue, lent.jobs)
+    const wish = { queue: open(request), terms: request.body, wait: request.query.wait }
+    const lent = await lendJobsTo(reply, parts, wish)
+    if (lent === null) return reply.code(204).send()
     return reply.code(201).type('application/json').send(encodeLent(lent))
   })
-}
-
-/** Nobody is there to work on them: others need not wait for the leases to end. */
-async function giveBack(queue: Queue, jobs: readonly LentJob[]): Promise<void> {
-  const why = { delay: '0ms', kind: 'closed', message: 'its client had left' } as const
-  await queue.settle.retry(jobs.map(({ id, token }) => ({ id, token, ...why })))
 }
 
 function extendOne(app: App, { limits }: Parts, open: Open): void {

@@ -141,7 +141,7 @@ describe('failures', () => {
     const ids = await dead(queue, 'http/500', 2)
     await dead(queue, 'other', 1)
     const { json } = await get(`${queue}/failures`)
-    const [http] = json.failures.filter(({ kind }: { kind: string }) => kind === 'http/500')
+    const http = json.failures.find(({ kind }: { kind: string }) => kind === 'http/500')
     expect([json.failures.length, http.count]).toEqual([2, 2])
     expect(ids).toContain(http.sample.id)
     expect(http.lastAtMs).toBeGreaterThanOrEqual(http.firstAtMs)

@@ -9,7 +9,7 @@ import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import { job, outcome, outcomes, page } from '../v1/queues/answers.ts'
-import { JobPath, priority as anyPriority, text } from '../v1/queues/arguments.ts'
+import { priority as anyPriority, JobPath, text } from '../v1/queues/arguments.ts'
 import { encodeJob, encodePage } from '../v1/queues/encode.ts'
 import { noJob, type Open } from '../v1/queues/open.ts'
 

@@ -7,7 +7,7 @@ import { answers, BODY } from '../v1/answers.ts'
 import { lease as lasting, NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { allExtended, settled } from '../v1/queues/answers.ts'
-import { delay, id as anyId, kind, message } from '../v1/queues/arguments.ts'
+import { id as anyId, delay, kind, message } from '../v1/queues/arguments.ts'
 import type { Open } from '../v1/queues/open.ts'
 import { textsInJobs } from '../v1/queues/to-the-letter.ts'
 

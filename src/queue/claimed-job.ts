@@ -3,9 +3,9 @@
 //   CLAIMED ──ack, retry, bury──► SETTLED
 //      └──the lease ended, or the job was taken away──► LOST: the signal aborts
 
+import { checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { toMs } from '../runtime/duration.ts'
-import { checkOptions, checkText } from '../runtime/arguments.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import type { Exchanged, LossReason } from './exchange.ts'
 import type { Source } from './source.ts'

@@ -132,7 +132,7 @@ describe('by their tokens', () => {
       ['jobs', queue.settle.ack([])],
       ['token', queue.settle.ack([good, { id: 'a', token: 0 }])],
       ['id', queue.settle.bury([good, { id: '', token: 1 }])],
-      ['delay', queue.settle.retry([good, { ...good, delay: '-1s' as never }])],
+      ['delay', queue.settle.retry([good, { ...good, delay: '-1s' }])],
       ['kind', queue.settle.bury([good, { ...good, kind: '' }])],
       ['job.result', queue.settle.bury([{ ...good, result: 1 } as never])],
       ['lease', queue.settle.extend([good], '1ms')],
