@@ -19,6 +19,7 @@ const LOCK = '/v1/locks/l'
 const SEMAPHORE = '/v1/semaphores/s'
 const SUBJECT = '/v1/rate-limits/r/subjects/s'
 const KEY = '/v1/once/o/keys/k'
+const JOBS = '/v1/queues/q'
 type Target = readonly [version: '/v1' | '/v2', method: string, path: string]
 
 const QUEUE_TARGETS: readonly Target[] = [
@@ -46,12 +47,12 @@ beforeAll(() => {
   )
   targets = [...described, ...QUEUE_TARGETS]
 })
-const MEMBERS = 'messages body limit lease from marker ttl __proto__ limits window weight cost shared'.split(
-  ' ',
-)
-const ROOTS = '/v1/feeds /v2/queues /v1/locks /v1/elections /v1/semaphores /v1/rate-limits /v1/once'.split(
-  ' ',
-)
+const MEMBERS =
+  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token'.split(
+    ' ',
+  )
+const ROOTS =
+  '/v1/feeds /v1/queues /v2/queues /v1/locks /v1/elections /v1/semaphores /v1/rate-limits /v1/once'.split(' ')
 const TOO_LARGE = { '/v1': [413], '/v2': [400, 413] }
 
 const raw = (request: RawRequest): Promise<number> => statusOf(api.url, { headers: HEADERS, ...request })
@@ -170,6 +171,8 @@ describe('a path', () => {
         'leases',
         'subjects',
         'keys',
+        'jobs',
+        'failures',
       ),
     )
     const path = fc.tuple(fc.constantFrom(...ROOTS), fc.array(piece, { maxLength: 5 }))
@@ -186,7 +189,7 @@ describe('a path', () => {
     for (const root of [FEED, QUEUE]) {
       expect(await raw({ path: `${root}${'x'.repeat(15_000)}/messages` })).toBe(400)
     }
-    for (const root of [LOCK, SEMAPHORE, SUBJECT, KEY]) {
+    for (const root of [LOCK, SEMAPHORE, SUBJECT, KEY, JOBS]) {
       expect(await raw({ method: 'DELETE', path: `${root}${'x'.repeat(15_000)}` })).toBe(400)
     }
   })
@@ -246,6 +249,11 @@ describe('forged', () => {
         await raw({ method: 'DELETE', path: `/v1/elections/e/terms/${text}` }),
         await raw({ method: 'DELETE', path: `${SUBJECT}/leases/${text}?limit=1&algorithm=concurrency` }),
         await raw({ method: 'PUT', path: `${KEY}/attempts/${text}/result`, body: '1' }),
+        await raw({ path: `${JOBS}/jobs/${text}` }),
+        await raw({ path: `${JOBS}/search?after=${text}` }),
+        await raw({ method: 'DELETE', path: `${JOBS}/jobs/1/claims/${text}` }),
+        await raw({ method: 'DELETE', path: `${JOBS}/jobs/${text}/claims/1` }),
+        await raw({ method: 'PATCH', path: `${JOBS}/jobs/${text}/claims/1` }),
         await raw({ path: `${QUEUE}/messages?marker=${text}` }),
         await raw({ path: `${QUEUE}/messages/${text}` }),
         await raw({ path: `${QUEUE}/claims/${text}` }),

@@ -48,6 +48,7 @@ export function createFastify(logLevel: string, requestTimeoutMs = 30_000): App 
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
   closeUnusedConnections(app, app.server)
+  endConnectionsWhenClosing(app)
   takeBodiesAsBytes(app)
   app.setErrorHandler<FastifyError>(sendError)
   app.setNotFoundHandler((request, reply) =>
@@ -61,6 +62,17 @@ export function createFastify(logLevel: string, requestTimeoutMs = 30_000): App 
     )
   })
   return app
+}
+
+/** An answer that is on its way when the service closes is the last one on its connection, or closing would wait. */
+function endConnectionsWhenClosing(app: App): void {
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('Connection', 'close')
+  })
 }
 
 function takeBodiesAsBytes(app: App): void {

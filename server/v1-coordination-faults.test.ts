@@ -9,6 +9,25 @@ const LIMIT = { limit: 2, window: '1h' }
 const SUBJECT = '/rate-limits/r/subjects/s'
 const KEY = '/once/o/keys/k'
 const ROUTES: (readonly [method: string, path: string, body?: unknown])[] = [
+  ['POST', '/queues/q/jobs', { name: 'n', payload: 1 }],
+  ['POST', '/queues/q/claims'],
+  ['POST', '/queues/q/claims?wait=1s'],
+  ['PATCH', '/queues/q/jobs/own/claims/1'],
+  ['DELETE', '/queues/q/jobs/1/claims/1'],
+  ['PUT', '/queues/q/jobs/1/claims/1/result', { done: true }],
+  ['POST', '/queues/q/jobs/1/claims/1/retry'],
+  ['POST', '/queues/q/jobs/1/claims/1/bury'],
+  ['POST', '/queues/q/ack', { jobs: [{ id: 'own', token: 1 }] }],
+  ['GET', '/queues/q/jobs?state=ready'],
+  ['GET', '/queues/q/jobs/1'],
+  ['DELETE', '/queues/q/jobs/1'],
+  ['POST', '/queues/q/requeue', { ids: ['1'] }],
+  ['GET', '/queues/q/failures'],
+  ['DELETE', '/queues/q/failures/k'],
+  ['PATCH', '/queues/q/settings', { concurrency: 1 }],
+  ['POST', '/queues/q/groups/g/pause'],
+  ['GET', '/queues/q'],
+  ['DELETE', '/queues/q'],
   ['POST', '/locks/l/leases'],
   ['POST', '/locks/l/leases?wait=1s'],
   ['POST', '/locks/l/leases', { shared: true }],
@@ -82,6 +101,39 @@ test('what was granted or taken although the answer was lost on the way counts o
     proxy.pendingFaults,
   ]).toEqual([201, 204, 201, 200, 201, 0])
   expect(taken.json.remaining).toBe(1)
+})
+
+test('a job is enqueued, claimed and settled once although the answers were lost on the way', async () => {
+  await using faults = await behindProxy()
+  const { api, proxy } = faults
+  const jobs = [1, 2, 3].map((payload) => ({ name: 'n', payload }))
+
+  proxy.cutReplies(1, /evalsha/i)
+  const enqueued = await api.call('POST', '/v1/queues/once/jobs', { body: { jobs } })
+  proxy.cutReplies(1, /evalsha/i)
+  const claimed = await api.call('POST', '/v1/queues/once/claims', { body: { limit: 3 } })
+  const [acked, retried, buried] = claimed.json.jobs.map(
+    ({ id, token }: { id: string; token: number }) => `/v1/queues/once/jobs/${id}/claims/${token}`,
+  )
+  proxy.cutReplies(1, /evalsha/i)
+  const done = await api.call('DELETE', acked)
+  proxy.cutReplies(1, /evalsha/i)
+  const again = await api.call('POST', `${retried}/retry`, { body: { delay: '1h' } })
+  proxy.cutReplies(1, /evalsha/i)
+  const dead = await api.call('POST', `${buried}/bury`)
+
+  const statuses = [enqueued, claimed, done, again, dead].map(({ status }) => status)
+  expect([...statuses, proxy.pendingFaults]).toEqual([201, 201, 204, 200, 204, 0])
+  const { json } = await api.call('GET', '/v1/queues/once')
+  expect(json).toMatchObject({
+    enqueued: 3,
+    claimed: 0,
+    acked: 1,
+    retried: 1,
+    buried: 1,
+    scheduled: 1,
+    dead: 1,
+  })
 })
 
 test('a store that is full leases nothing and says so, and takes back what it has leased', async () => {

@@ -190,9 +190,11 @@ export {
 } from './once/once.ts'
 export { type BuryOptions, ClaimedJob, type RetryOptions } from './queue/claimed-job.ts'
 export type { Enqueued } from './queue/enqueueing.ts'
+export type { LossReason } from './queue/exchange.ts'
 export type { Handler, Handlers } from './queue/handling.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
 export type { Failures, Job, JobListOptions, JobPage, JobState, SearchOptions } from './queue/jobs.ts'
+export type { LentJob, LentJobs } from './queue/lending.ts'
 // A claim of a feed has options of its own.
 export {
   type ClaimOptions as QueueClaimOptions,
@@ -207,6 +209,15 @@ export type {
   Rate,
   Throttle,
 } from './queue/settings.ts'
+export type {
+  AckedJob,
+  BuriedJob,
+  ExtendedJobs,
+  JobLease,
+  RetriedJob,
+  Settled,
+  SettlingByToken,
+} from './queue/settling-by-token.ts'
 export { Worker, type WorkOptions } from './queue/worker.ts'
 export type {
   Allowed,

@@ -12,6 +12,7 @@ import { v1Elections } from './v1-elections.ts'
 import { v1Feeds } from './v1-feeds.ts'
 import { v1Locks } from './v1-locks.ts'
 import { v1Once } from './v1-once.ts'
+import { v1Queues } from './v1-queues.ts'
 import { v1RateLimits } from './v1-rate-limits.ts'
 import { v1Semaphores } from './v1-semaphores.ts'
 
@@ -26,6 +27,7 @@ export async function v1(app: App, perilune: Perilune, limits: FeedLimits): Prom
   serveDescription(app)
   v1Feeds(app, perilune, waits, limits)
   const parts = { perilune, waits, limits }
+  v1Queues(app, parts)
   v1Locks(app, parts)
   v1Elections(app, parts)
   v1Semaphores(app, parts)

@@ -65,6 +65,8 @@ const Inspection = object({
   newest: orNull(Message),
   end: Marker,
 })
+/** Of messages, and of jobs. */
+const REASONS = 'absent unclaimed held claimed lost retried buried cancelled acked'.split(' ')
 const PROBLEM = {
   type: Type.String(),
   title: Type.String(),
@@ -72,7 +74,7 @@ const PROBLEM = {
   detail: Type.String(),
   code: Type.String(),
   argument: Type.Optional(Type.String()),
-  reason: Type.Optional(Type.String({ enum: ['absent', 'unclaimed', 'held'] })),
+  reason: Type.Optional(Type.String({ enum: REASONS })),
   retryAfterMs: Type.Optional(Span),
 }
 

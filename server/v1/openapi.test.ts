@@ -20,7 +20,7 @@ function described(): [route: string, DescribedRoute][] {
 
 /** The routes in the tables of the docs. */
 function documented(): string[] {
-  const tables = ['feeds', 'coordination'].map((page) =>
+  const tables = ['feeds', 'queues', 'coordination'].map((page) =>
     readFileSync(new URL(`../../docs/http/${page}.md`, import.meta.url), 'utf8').replace(/^[^|].*$/gm, ''),
   )
   const written = tables.join('\n').matchAll(/`(GET|POST|PUT|PATCH|DELETE) (…?\/[^`?\s]*)/g)

@@ -11,7 +11,7 @@ interface ProblemDocument {
   readonly code: string
   /** Which argument was wrong. */
   readonly argument?: string
-  /** Why a message was not acked or removed: `absent`, `unclaimed` or `held`. */
+  /** Why a message was not acked or removed, or a job is not the caller's any more. */
   readonly reason?: string
   /** After which the same request may succeed. */
   readonly retryAfterMs?: number
@@ -22,10 +22,12 @@ export interface ProblemAnswer {
   readonly document: ProblemDocument
 }
 
+const REFUSALS = { 'not-found': 404, refused: 409, 'lease-lost': 410 } as const
+
 /** A call that was understood, and cannot be carried out as things are. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  readonly code: 'not-found' | 'refused'
+  readonly code: keyof typeof REFUSALS
   readonly reason: string | undefined
 
   constructor(code: Refusal['code'], detail: string, reason?: string) {
@@ -81,7 +83,7 @@ export function toProblemAnswer(error: unknown): ProblemAnswer | null {
   if (error instanceof PeriluneError) return fromLibrary(error)
   if (error instanceof Refusal) {
     const { code, reason, message } = error
-    const document = problem(code === 'refused' ? 409 : 404, message)
+    const document = problem(REFUSALS[code], message)
     return { headers: {}, document: reason === undefined ? document : { ...document, reason } }
   }
   if (error instanceof Denial) {

@@ -3,9 +3,9 @@
 //   CLAIMED ──ack, retry, bury──► SETTLED
 //      └──the lease ended, or the job was taken away──► LOST: the signal aborts
 
+import { checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { toMs } from '../runtime/duration.ts'
-import { checkOptions, checkText } from '../runtime/arguments.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Exchanged, LossReason } from './exchange.ts'
@@ -25,6 +25,12 @@ export interface BuryOptions {
   kind?: string
   /** More about it, for people. */
   message?: string
+}
+
+/** Why an attempt failed. */
+export interface Failure {
+  readonly kind: string
+  readonly message: string
 }
 
 /** How the outcome of an attempt reaches the server. Each rejects with LeaseLostError when the job was lost. */
@@ -150,11 +156,9 @@ export class ClaimedJob<Payload = unknown> implements Leased {
    */
   retry(options: RetryOptions = {}): Promise<'retried' | 'buried'> {
     checkOptions('options', options, ['delay', 'kind', 'message'])
-    const { delay, kind = 'retried', message = '' } = options
-    const delayMs = delay === undefined ? -1 : toMs('delay', delay, { min: '0ms', max: '365d' })
-    checkText('kind', kind, 200)
+    const { delayMs, kind, message } = toRetry(options)
     return this.#settle(async () => {
-      return (this.#outcome = await this.#settling.retry(this, delayMs, kind, short(message)))
+      return (this.#outcome = await this.#settling.retry(this, delayMs, kind, message))
     })
   }
 
@@ -164,10 +168,9 @@ export class ClaimedJob<Payload = unknown> implements Leased {
    */
   bury(options: BuryOptions = {}): Promise<void> {
     checkOptions('options', options, ['kind', 'message'])
-    const { kind = 'buried', message = '' } = options
-    checkText('kind', kind, 200)
+    const { kind, message } = toFailure(options, 'buried')
     return this.#settle(async () => {
-      await this.#settling.bury(this, kind, short(message))
+      await this.#settling.bury(this, kind, message)
       this.#outcome = 'buried'
     })
   }
@@ -241,6 +244,17 @@ export class ClaimedJob<Payload = unknown> implements Leased {
 }
 
 type Options = Exchanged['options'][number]
+
+/** Throws InvalidArgumentError. */
+export function toRetry({ delay, ...failure }: RetryOptions): Failure & { delayMs: number } {
+  const delayMs = delay === undefined ? -1 : toMs('delay', delay, { min: '0ms', max: '365d' })
+  return { delayMs, ...toFailure(failure, 'retried') }
+}
+
+/** Throws InvalidArgumentError. */
+export function toFailure({ kind, message = '' }: BuryOptions, byDefault: string): Failure {
+  return { kind: checkText('kind', kind ?? byDefault, 200), message: short(message) }
+}
 
 function short(message: unknown): string {
   const text = String(message)

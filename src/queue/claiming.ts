@@ -5,11 +5,11 @@ import type { Post } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { type ClaimedJob, type Settling, toClaimedJobs } from './claimed-job.ts'
-import { exchange } from './exchange.ts'
+import { type Ack, type Exchanged, exchange } from './exchange.ts'
 import { toAck } from './settling.ts'
 import type { Source } from './source.ts'
 
-interface ClaimTerms {
+export interface ClaimTerms {
   readonly limit: number
   readonly leaseMs: number
 }
@@ -25,22 +25,33 @@ export async function claimJobs<Payload>(
   waiting: Waiting,
   done: readonly ClaimedJob[],
 ): Promise<ClaimedJob<Payload>[]> {
+  const acked = done.filter(({ isClaimed }) => isClaimed)
+  const acks = acked.map((job) => toAck(job, undefined, source))
+  const exchanged = await exchangeAndWait(source, terms, waiting, acks, ({ refused }) => {
+    for (const [at, job] of acked.entries()) job.noteAcked(refused.get(at) ?? null)
+  })
+  return toClaimedJobs(source, settling, exchanged)
+}
+
+/** Acks in its first call. Resolves to the exchange that claimed, or that found nothing at the end of `wait`. Throws the signal's reason. */
+export async function exchangeAndWait(
+  source: Source,
+  terms: ClaimTerms,
+  waiting: Waiting,
+  acks: readonly Ack[] = [],
+  onFirst: (first: Exchanged) => void = () => undefined,
+): Promise<Exchanged> {
   const waitMs = toWaitMs(waiting)
   const { signal } = waiting
   signal?.throwIfAborted()
-  const acks = done.filter(({ isClaimed }) => isClaimed)
-  const first = await exchange(source, {
-    ...terms,
-    acks: acks.map((job) => toAck(job, undefined, source)),
-    worker: '',
-  })
-  for (const [at, job] of acks.entries()) job.noteAcked(first.refused.get(at) ?? null)
-  if (first.jobs.length > 0 || waitMs === 0) return toClaimedJobs(source, settling, first)
+  const first = await exchange(source, { ...terms, acks, worker: '' })
+  onFirst(first)
+  if (first.jobs.length > 0 || waitMs === 0) return first
   const endsAt = performance.now() + waitMs
   const id = source.unit.runtime.mailbox.newId()
   const post = await listen(source, id)
   try {
-    return await claimAndWait(source, settling, terms, { id, post, endsAt, signal })
+    return await claimOrSleep(source, terms, { id, post, endsAt, signal })
   } finally {
     post?.close()
     // Nobody must be called in vain.
@@ -55,16 +66,15 @@ interface Stand {
   readonly signal: AbortSignal | undefined
 }
 
-async function claimAndWait<Payload>(
+async function claimOrSleep(
   source: Source,
-  settling: Settling,
   terms: ClaimTerms,
   { id, post, endsAt, signal }: Stand,
-): Promise<ClaimedJob<Payload>[]> {
+): Promise<Exchanged> {
   for (;;) {
     const exchanged = await exchange(source, { ...terms, acks: [], worker: id })
     const leftMs = Math.ceil(endsAt - performance.now())
-    if (exchanged.jobs.length > 0 || leftMs <= 0) return toClaimedJobs(source, settling, exchanged)
+    if (exchanged.jobs.length > 0 || leftMs <= 0) return exchanged
     const longest = post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
     const ms = Math.min(leftMs, longest, exchanged.recheckMs === 0 ? Infinity : exchanged.recheckMs)
     await (post === null ? pause(ms, signal) : post.next(ms, signal))

@@ -1,24 +1,26 @@
 import { clear } from '../generated/queue.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Codec, jsonOf } from '../runtime/codec.ts'
-import { checkName } from '../runtime/keys.ts'
 import type { Duration } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { learnTold } from '../runtime/told.ts'
 import { Unit } from '../runtime/unit.ts'
 import type { Waiting } from '../runtime/wait.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
 import { ClaimedJob } from './claimed-job.ts'
-import { claimJobs } from './claiming.ts'
-import { Enqueuer, type Enqueued, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
+import { type ClaimTerms, claimJobs } from './claiming.ts'
+import { type Enqueued, Enqueuer, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
+import type { Handlers } from './handling.ts'
 import { checkJobName, JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
-import type { Handlers } from './handling.ts'
+import { type LentJobs, lendJobs } from './lending.ts'
 import { Settings } from './settings.ts'
 import { Settler } from './settling.ts'
+import { SettlingByToken } from './settling-by-token.ts'
 import type { Source } from './source.ts'
-import { type WorkOptions, Worker } from './worker.ts'
+import { Worker, type WorkOptions } from './worker.ts'
 
 export interface QueueOptions {
   /** How payloads and results become bytes; default JSON. */
@@ -54,6 +56,8 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   readonly jobs: JobList
   /** What holds for the whole queue, and for its groups. */
   readonly settings: Settings
+  /** What becomes of lent jobs, told by whoever has their tokens. */
+  readonly settle: SettlingByToken
   readonly #source: Source
   readonly #enqueuer: Enqueuer
 
@@ -65,6 +69,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     this.#enqueuer = new Enqueuer(this.#source)
     this.jobs = new JobList(this.#source)
     this.settings = new Settings(this.#source)
+    this.settle = new SettlingByToken(this.#source)
   }
 
   /**
@@ -96,10 +101,21 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
    * there was none for `wait`. Throws the signal's reason, InvalidArgumentError.
    */
   async claim(options: ClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
-    checkOptions('options', options, CLAIM_OPTIONS)
-    const { limit = 1, lease = '30s', acks = [], ...waiting } = options
-    const terms = { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
-    return claimJobs(this.#source, new Settler(this.#source), terms, waiting, checkAcks(acks))
+    return claimJobs(
+      this.#source,
+      new Settler(this.#source),
+      toClaimTerms(options),
+      options,
+      checkAcks(options.acks),
+    )
+  }
+
+  /**
+   * As `claim`, for somebody else: this process hands the jobs on and keeps nothing of them. Whoever has the id and the
+   * token of one names them to `settle`, in any process. Throws the signal's reason, InvalidArgumentError.
+   */
+  async lend(options: Omit<ClaimOptions, 'acks'> = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
+    return lendJobs(this.#source, toClaimTerms(options), options)
   }
 
   /** Starts to work on the jobs of the queue. Throws InvalidArgumentError. */
@@ -126,10 +142,16 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   }
 }
 
-function checkAcks(acks: unknown): readonly ClaimedJob[] {
+function checkAcks(acks: unknown = []): readonly ClaimedJob[] {
   const isList = Array.isArray(acks) && acks.length <= 200
   if (!isList || !acks.every((job) => job instanceof ClaimedJob)) {
     throw new InvalidArgumentError('acks', 'must be a list of at most 200 claimed jobs')
   }
   return acks
+}
+
+function toClaimTerms(options: ClaimOptions): ClaimTerms {
+  checkOptions('options', options, CLAIM_OPTIONS)
+  const { limit = 1, lease = '30s' } = options
+  return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
 }

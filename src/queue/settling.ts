@@ -5,23 +5,19 @@ import type { BatchTerms } from '../runtime/batcher.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
-import type { ClaimedJob, Leased, Settling } from './claimed-job.ts'
+import type { ClaimedJob, Failure, Leased, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason } from './exchange.ts'
 import type { Source } from './source.ts'
 
 /** Null: it took effect; else why it did not. */
-type Outcome = LossReason | null
+export type Outcome = LossReason | null
 
-interface Failure {
-  readonly number: string
-  readonly token: number
+interface FailedAttempt extends Leased, Failure {
   readonly delayMs: number
-  readonly kind: string
-  readonly message: string
 }
 
 /** What becomes of a job whose attempt failed. */
-type Retried = 'retried' | 'buried'
+export type Retried = 'retried' | 'buried'
 
 const MAX_BYTES = 4 * 1024 * 1024
 const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000 }
@@ -38,24 +34,35 @@ export class Settler implements Settling {
   }
 
   async ack(job: Leased, result: unknown): Promise<void> {
-    const ack = toAck(job, result, this.#source)
-    const send = (acks: Ack[]): Promise<Outcome[]> => this.#sendAcks(acks)
-    const outcome = await this.#batcher('acks', ACKS, send).addOne(ack, Buffer.byteLength(ack.result))
-    this.#check(job, outcome)
+    this.#check(job, await this.sendAck(toAck(job, result, this.#source)))
   }
 
   async retry(job: Leased, delayMs: number, kind: string, message: string): Promise<Retried> {
-    const failure = { number: job.number, token: job.token, delayMs, kind, message }
-    const send = (failures: Failure[]): Promise<(Retried | LossReason)[]> => this.#sendRetries(failures)
-    const outcome = await this.#batcher('retries', RETRIES, send).addOne(failure, message.length)
+    const outcome = await this.sendRetry({ number: job.number, token: job.token, delayMs, kind, message })
     if (outcome === 'retried' || outcome === 'buried') return outcome
     throw this.#lost(job, outcome)
   }
 
   async bury(job: Leased, kind: string, message: string): Promise<void> {
-    const failure = { number: job.number, token: job.token, delayMs: 0, kind, message }
-    const send = (failures: Failure[]): Promise<Outcome[]> => this.#sendBurials(failures)
-    this.#check(job, await this.#batcher('burials', BURIALS, send).addOne(failure, message.length))
+    this.#check(job, await this.sendBurial({ number: job.number, token: job.token, kind, message }))
+  }
+
+  /** As `ack`; that the job was lost is a value. */
+  sendAck(ack: Ack): Promise<Outcome> {
+    const send = (acks: Ack[]): Promise<Outcome[]> => this.#sendAcks(acks)
+    return this.#batcher('acks', ACKS, send).addOne(ack, Buffer.byteLength(ack.result))
+  }
+
+  /** As `retry`; that the job was lost is a value. */
+  sendRetry(failed: FailedAttempt): Promise<Retried | LossReason> {
+    const send = (all: FailedAttempt[]): Promise<(Retried | LossReason)[]> => this.#sendRetries(all)
+    return this.#batcher('retries', RETRIES, send).addOne(failed, failed.message.length)
+  }
+
+  /** As `bury`; that the job was lost is a value. */
+  sendBurial(failed: Leased & Failure): Promise<Outcome> {
+    const send = (all: (Leased & Failure)[]): Promise<Outcome[]> => this.#sendBurials(all)
+    return this.#batcher('burials', BURIALS, send).addOne(failed, failed.message.length)
   }
 
   async release({ number, token }: Leased): Promise<void> {
@@ -71,18 +78,27 @@ export class Settler implements Settling {
 
   /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */
   async extendAll(jobs: readonly ClaimedJob[], leaseMs: number): Promise<Outcome[]> {
+    const { endsAt, outcomes } = await this.sendExtensions(jobs, leaseMs)
+    for (const [at, job] of jobs.entries()) {
+      const why = outcomes[at] ?? null
+      if (why === null) job.noteExtended(endsAt)
+      else job.lose(why)
+    }
+    return outcomes
+  }
+
+  /** Until when the leases last then, by the server's clock and by `performance.now()`, and which were lost. */
+  async sendExtensions(
+    jobs: readonly Leased[],
+    leaseMs: number,
+  ): Promise<{ endsAtMs: number; endsAt: number; outcomes: Outcome[] }> {
     const { unit, codec } = this.#source
     const claims = jobs.map(({ number, token }) => ({ number, token }))
     const askedAt = performance.now()
-    const answer = await unit.run(extend, { codec: codec.name, leaseMs, claims })
-    const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
-    const endsAt = endsAtOf(askedAt, answer.endsAtMs - answer.nowMs)
-    return jobs.map((job, at) => {
-      const why = refused.get(at) ?? null
-      if (why === null) job.noteExtended(endsAt)
-      else job.lose(why)
-      return why
-    })
+    const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
+    const lost = new Map(refused.map(({ at, why }) => [at, why as LossReason]))
+    const outcomes = jobs.map((_, at) => lost.get(at) ?? null)
+    return { endsAtMs, endsAt: endsAtOf(askedAt, endsAtMs - nowMs), outcomes }
   }
 
   #batcher<Item, Result>(what: string, terms: BatchTerms, send: (items: Item[]) => Promise<Result[]>) {
@@ -95,7 +111,7 @@ export class Settler implements Settling {
     return acks.map((_, at) => refused.get(at) ?? null)
   }
 
-  async #sendRetries(failures: readonly Failure[]): Promise<(Retried | LossReason)[]> {
+  async #sendRetries(failures: readonly FailedAttempt[]): Promise<(Retried | LossReason)[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const answer = await unit.runOnce(retry, (id) => ({
@@ -109,7 +125,7 @@ export class Settler implements Settling {
     return failures.map((_, at) => refused.get(at) ?? (buried.has(at) ? 'buried' : 'retried'))
   }
 
-  async #sendBurials(failures: readonly Failure[]): Promise<Outcome[]> {
+  async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<Outcome[]> {
     const { unit, codec } = this.#source
     const answer = await unit.runOnce(bury, (id) => ({ codec: codec.name, ...id, failures }))
     const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
@@ -134,6 +150,11 @@ export class Settler implements Settling {
 }
 
 /** Throws what the codec throws when it cannot hold the result. */
-export function toAck({ number, token }: Leased, result: unknown, { codec }: Source): Ack {
-  return { number, token, result: result === undefined ? '' : codec.encode(result) }
+export function toAck({ number, token }: Leased, result: unknown, source: Source): Ack {
+  return { number, token, result: encodeResult(result, source) }
+}
+
+/** Throws what the codec throws when it cannot hold the result. */
+export function encodeResult(result: unknown, { codec }: Source): Ack['result'] {
+  return result === undefined ? '' : codec.encode(result)
 }

@@ -18,6 +18,7 @@ test('the docs of the service have curl lines', () => {
       'README.md',
       'docs/http/coordination.md',
       'docs/http/feeds.md',
+      'docs/http/queues.md',
       'docs/http/zaqar.md',
     ]),
   )

@@ -19,11 +19,6 @@ test("with a maxHold of '0s' nobody but its owner extends a lease", async () => 
   for (const lease of leases) await expect(lease.extend()).rejects.toMatchObject({ code: 'lease-lost' })
 })
 
-/** Resolves once the signal has aborted, which it may have already. */
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
-}
-
 test('an error names the structure, its name and what it was about', async () => {
   const { redis, name } = setup()
   const wait = '20ms'

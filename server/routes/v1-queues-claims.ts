@@ -1,0 +1,113 @@
+// Claims, and what becomes of one claimed job.
+
+import { Type } from '@fastify/type-provider-typebox'
+import { InvalidArgumentError } from 'perilune'
+import type { App } from '../fastify.ts'
+import { answers, BODY } from '../v1/answers.ts'
+import { lease, NamePath, NoQuery, strict, WaitQuery } from '../v1/coordination/arguments.ts'
+import type { Parts } from '../v1/coordination/lending.ts'
+import { acked, buried, claimed, extended, retried } from '../v1/queues/answers.ts'
+import { AttemptPath, delay, kind, message } from '../v1/queues/arguments.ts'
+import { encodeLent } from '../v1/queues/encode.ts'
+import { lendJobsTo } from '../v1/queues/lending.ts'
+import { heldOutcome, type Open } from '../v1/queues/open.ts'
+
+const tags = ['queues']
+const url = '/queues/:name/jobs/:id/claims/:token'
+const Terms = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 200, description: 'At most so many; default 1.' }),
+    ),
+    lease,
+  },
+  strict,
+)
+const Lease = Type.Object({ lease }, strict)
+const Retry = Type.Object({ delay, kind, message }, strict)
+const Bury = Type.Object({ kind, message }, strict)
+const common = { tags, params: AttemptPath, querystring: NoQuery }
+
+export function queueClaims(app: App, parts: Parts, open: Open): void {
+  claim(app, parts, open)
+  extendOne(app, parts, open)
+  ackOne(app, parts, open)
+  failOne(app, parts, open)
+}
+
+function claim(app: App, parts: Parts, open: Open): void {
+  const schema = {
+    tags,
+    summary: 'Claim',
+    params: NamePath,
+    querystring: WaitQuery,
+    body: Terms,
+    response: answers(claimed, ...BODY),
+  }
+  const options = { schema, bodyLimit: parts.limits.maxOtherBytes }
+  app.post('/queues/:name/claims', options, async (request, reply) => {
+    const wish = { queue: open(request), terms: request.body, wait: request.query.wait }
+    const lent = await lendJobsTo(reply, parts, wish)
+    if (lent === null) return reply.code(204).send()
+    return reply.code(201).type('application/json').send(encodeLent(lent))
+  })
+}
+
+function extendOne(app: App, { limits }: Parts, open: Open): void {
+  const schema = { ...common, summary: 'Extend', body: Lease, response: answers(extended, ...BODY) }
+  app.patch(url, { schema, bodyLimit: limits.maxOtherBytes }, async (request) => {
+    const { id, token } = leaseOf(request)
+    const { leaseMs, expiresAtMs, jobs } = await open(request).settle.extend(
+      [{ id, token }],
+      request.body.lease,
+    )
+    heldOutcome(jobs, token)
+    return { id, token, leaseMs, expiresAtMs }
+  })
+}
+
+function ackOne(app: App, { limits }: Parts, open: Open): void {
+  const plain = { ...common, summary: 'Ack', response: answers(acked) }
+  app.delete(url, { schema: plain }, async (request, reply) => {
+    const { id, token } = leaseOf(request)
+    heldOutcome(await open(request).settle.ack([{ id, token }]), token)
+    return reply.code(204).send()
+  })
+
+  const withResult = {
+    ...common,
+    summary: 'Ack with a result',
+    description: 'Any JSON; kept to the letter where the queue keeps jobs that are done.',
+    body: Type.Unknown(),
+    response: answers(acked, ...BODY),
+  }
+  const options = { schema: withResult, bodyLimit: limits.maxAppendBytes }
+  app.put(`${url}/result`, options, async (request, reply) => {
+    const { id, token } = leaseOf(request)
+    if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
+    heldOutcome(await open(request).settle.ack([{ id, token, result: request.jsonText }]), token)
+    return reply.code(204).send()
+  })
+}
+
+function failOne(app: App, { limits }: Parts, open: Open): void {
+  const bodyLimit = limits.maxOtherBytes
+
+  const again = { ...common, summary: 'Retry', body: Retry, response: answers(retried, ...BODY) }
+  app.post(`${url}/retry`, { schema: again, bodyLimit }, async (request) => {
+    const { id, token } = leaseOf(request)
+    const outcome = heldOutcome(await open(request).settle.retry([{ id, token, ...request.body }]), token)
+    return { id, token, outcome }
+  })
+
+  const never = { ...common, summary: 'Bury', body: Bury, response: answers(buried, ...BODY) }
+  app.post(`${url}/bury`, { schema: never, bodyLimit }, async (request, reply) => {
+    const { id, token } = leaseOf(request)
+    heldOutcome(await open(request).settle.bury([{ id, token, ...request.body }]), token)
+    return reply.code(204).send()
+  })
+}
+
+function leaseOf({ params }: { params: { id: string; token: string } }): { id: string; token: number } {
+  return { id: params.id, token: Number(params.token) }
+}

@@ -1,0 +1,93 @@
+// What becomes of many claimed jobs: one outcome each, for one that was lost fails no other.
+
+import { Type } from '@fastify/type-provider-typebox'
+import type { JobLease, Settled } from 'perilune'
+import type { App } from '../fastify.ts'
+import { answers, BODY } from '../v1/answers.ts'
+import { lease as lasting, NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
+import type { Parts } from '../v1/coordination/lending.ts'
+import { allExtended, settled } from '../v1/queues/answers.ts'
+import { id as anyId, delay, kind, message } from '../v1/queues/arguments.ts'
+import type { Open } from '../v1/queues/open.ts'
+import { textsInJobs } from '../v1/queues/to-the-letter.ts'
+
+const url = '/queues/:name'
+const common = { tags: ['queues'], params: NamePath, querystring: NoQuery }
+
+const held = {
+  id: anyId,
+  token: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'That of the claim.' }),
+}
+const result = Type.Optional(Type.Unknown({ description: 'Any JSON.' }))
+const several = { minItems: 1, maxItems: 500 }
+const Acks = Type.Object({ jobs: Type.Array(Type.Object({ ...held, result }, strict), several) }, strict)
+const Retries = Type.Object(
+  { jobs: Type.Array(Type.Object({ ...held, delay, kind, message }, strict), several) },
+  strict,
+)
+const Burials = Type.Object(
+  { jobs: Type.Array(Type.Object({ ...held, kind, message }, strict), several) },
+  strict,
+)
+const Extensions = Type.Object(
+  { jobs: Type.Array(Type.Object(held, strict), several), lease: lasting },
+  strict,
+)
+
+export function settleMany(app: App, parts: Parts, open: Open): void {
+  ackAndExtend(app, parts, open)
+  fail(app, parts, open)
+}
+
+function ackAndExtend(app: App, { limits }: Parts, open: Open): void {
+  const bodyLimit = limits.maxAppendBytes
+
+  const done = { ...common, summary: 'Ack many', body: Acks, response: answers(settled('acked'), ...BODY) }
+  app.post(`${url}/ack`, { schema: done, bodyLimit }, async (request) => {
+    const results = textsInJobs(request.jsonText, 'result')
+    const given = request.body.jobs.map(({ id, token }, at) => ({ id, token, result: results[at] }))
+    return told(given, await open(request).settle.ack(given))
+  })
+
+  const longer = {
+    ...common,
+    summary: 'Extend many',
+    body: Extensions,
+    response: answers(allExtended, ...BODY),
+  }
+  app.post(`${url}/extend`, { schema: longer, bodyLimit }, async (request) => {
+    const { jobs: given, lease } = request.body
+    const { jobs, ...until } = await open(request).settle.extend(given, lease)
+    return { ...until, ...told(given, jobs) }
+  })
+}
+
+function fail(app: App, { limits }: Parts, open: Open): void {
+  const bodyLimit = limits.maxAppendBytes
+
+  const again = {
+    ...common,
+    summary: 'Retry many',
+    body: Retries,
+    response: answers(settled('retried', 'buried'), ...BODY),
+  }
+  app.post(`${url}/retry`, { schema: again, bodyLimit }, async (request) => {
+    const { jobs } = request.body
+    return told(jobs, await open(request).settle.retry(jobs))
+  })
+
+  const never = {
+    ...common,
+    summary: 'Bury many',
+    body: Burials,
+    response: answers(settled('buried'), ...BODY),
+  }
+  app.post(`${url}/bury`, { schema: never, bodyLimit }, async (request) => {
+    const { jobs } = request.body
+    return told(jobs, await open(request).settle.bury(jobs))
+  })
+}
+
+function told(given: readonly JobLease[], outcomes: readonly Settled<string>[]): { jobs: object[] } {
+  return { jobs: given.map(({ id, token }, at) => ({ id, token, ...outcomes[at] })) }
+}

@@ -1,0 +1,57 @@
+// Queues, and each as a whole.
+
+import type { QueueInspection } from 'perilune'
+import type { App } from '../fastify.ts'
+import { answers } from '../v1/answers.ts'
+import { NamePath, NoQuery } from '../v1/coordination/arguments.ts'
+import type { Parts } from '../v1/coordination/lending.ts'
+import { Refusal } from '../v1/problem-documents.ts'
+import { cleared, inspection } from '../v1/queues/answers.ts'
+import { type Open, openQueues } from '../v1/queues/open.ts'
+import { queueClaims } from './v1-queues-claims.ts'
+import { enqueueJobs } from './v1-queues-enqueue.ts'
+import { failedJobs } from './v1-queues-failures.ts'
+import { queueJobs } from './v1-queues-jobs.ts'
+import { settleMany } from './v1-queues-many.ts'
+import { queueSettings } from './v1-queues-settings.ts'
+
+export function v1Queues(app: App, parts: Parts): void {
+  const open = openQueues(parts.perilune)
+  enqueueJobs(app, parts, open)
+  queueClaims(app, parts, open)
+  settleMany(app, parts, open)
+  queueJobs(app, parts, open)
+  failedJobs(app, open)
+  queueSettings(app, parts, open)
+  wholeQueues(app, open)
+}
+
+function wholeQueues(app: App, open: Open): void {
+  const url = '/queues/:name'
+  const common = { tags: ['queues'], params: NamePath, querystring: NoQuery }
+
+  const seen = { ...common, summary: 'Inspect', response: answers(inspection, 404) }
+  app.get(url, { schema: seen }, async (request) => {
+    const { name } = request.params
+    const picture = await open(request).settings.inspect()
+    // Whoever waits for the first job is known before it.
+    if (picture.beganAtMs === 0 && picture.idle === 0)
+      throw new Refusal('not-found', `There is no queue ${name}.`)
+    return { name, ...shown(picture) }
+  })
+
+  const gone = { ...common, summary: 'Clear', response: answers(cleared) }
+  app.delete(url, { schema: gone }, async (request, reply) => {
+    await open(request).clear()
+    return reply.code(204).send()
+  })
+}
+
+function shown({ codec: _codec, nowMs: _nowMs, beganAtMs, oldestMs, ...counts }: QueueInspection): object {
+  return { ...counts, beganAtMs: orNull(beganAtMs), oldestAtMs: orNull(oldestMs) }
+}
+
+/** Where the library says 0. */
+function orNull(atMs: number): number | null {
+  return atMs === 0 ? null : atMs
+}

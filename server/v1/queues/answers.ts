@@ -1,0 +1,149 @@
+// What the answers of queues look like.
+
+import { type TProperties, type TSchema, Type } from '@fastify/type-provider-typebox'
+import {
+  type Answers,
+  Count,
+  Instant,
+  json,
+  Name,
+  nothing,
+  object,
+  orNull,
+  problem,
+  Span,
+  Token,
+} from '../answers.ts'
+
+const text = (description: string): TSchema => Type.String({ description })
+const Id = text('The own id of the job, or the one the queue gave it.')
+const Kind = text('What failed.')
+const AnyJson = Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' })
+const named = {
+  name: Name,
+  priority: Type.Integer(),
+  group: text('Empty: none.'),
+  tags: Type.Array(Type.String()),
+  trace: text('Empty: none.'),
+  maxAttempts: Count,
+  enqueuedAtMs: Instant,
+  payload: AnyJson,
+}
+const LentJob = object({
+  id: Id,
+  token: Token,
+  ...named,
+  attempt: Type.Integer({ minimum: 1, description: 'Which one this is.' }),
+  maxRunMs: Type.Integer({ minimum: 0, description: 'How long it may take; 0: no bound.' }),
+})
+const Job = object({
+  id: Id,
+  ...named,
+  state: Type.String({ enum: ['ready', 'scheduled', 'claimed', 'stopping', 'dead', 'done'] }),
+  attempts: Count,
+  token: orNull(Token),
+  atMs: Type.Integer({
+    description: 'Since when it is ready or claimed, until when it is scheduled, or when it ended.',
+  }),
+  failure: orNull(object({ atMs: Instant, kind: Kind, message: Type.String() })),
+  bytes: Count,
+  result: AnyJson,
+})
+const Page = object({
+  jobs: Type.Array(Job),
+  next: orNull(text('Where the next page begins; null at the end.')),
+})
+const throttle = {
+  paused: Type.Boolean(),
+  concurrency: Type.Integer({ minimum: 0, description: '0: any number.' }),
+  rateLimit: Type.Integer({ minimum: 0, description: '0: any number.' }),
+  rateWindowMs: Span,
+}
+const counts = (...names: string[]): TProperties => Object.fromEntries(names.map((name) => [name, Count]))
+const Inspection = object({
+  name: Name,
+  ...throttle,
+  beganAtMs: orNull(Instant),
+  keepCount: Count,
+  keepMs: Span,
+  ...counts('ready', 'scheduled', 'claimed', 'dead', 'done', 'overdue', 'groups', 'idle'),
+  ...counts('enqueued', 'acked', 'retried', 'buried', 'reclaimed', 'cancelled'),
+  ...counts('readyBytes', 'scheduledBytes', 'claimedBytes', 'deadBytes', 'doneBytes'),
+  oldestAtMs: orNull(Instant),
+})
+const Group = object({ ...throttle, ready: Count, claimed: Count })
+const Failure = object({
+  kind: Kind,
+  count: Count,
+  firstAtMs: Instant,
+  lastAtMs: Instant,
+  sample: object({ id: Id, message: Type.String() }),
+})
+const Outcome = (...words: string[]): TSchema => Type.String({ enum: words })
+
+/** One of several jobs, and what became of it. */
+function oneOfSeveral(...words: string[]): TSchema {
+  return Type.Union([
+    object({ id: Id, token: Token, outcome: Outcome(...words) }),
+    object({ id: Id, token: Token, outcome: Outcome('lost'), reason: Type.String() }),
+  ])
+}
+
+export const enqueued: Answers = {
+  200: json(
+    'Each was known before, or its unique key was held.',
+    listOf({ id: Id, duplicate: Type.Boolean() }),
+  ),
+  201: json('Enqueued, in this order.', listOf({ id: Id, duplicate: Type.Boolean() })),
+}
+export const claimed: Answers = {
+  201: json('Claimed.', object({ leaseMs: Span, expiresAtMs: Instant, jobs: Type.Array(LentJob) })),
+  204: nothing('There is none.'),
+}
+
+const lost = { 410: problem('The job is lost; `reason` says why.') }
+export const acked: Answers = { 204: nothing('Done.'), ...lost }
+export const buried: Answers = { 204: nothing('Dead, until somebody requeues it.'), ...lost }
+export const retried: Answers = {
+  200: json(
+    'To be tried again, or `buried`: that was its last attempt.',
+    object({ id: Id, token: Token, outcome: Outcome('retried', 'buried') }),
+  ),
+  ...lost,
+}
+export const extended: Answers = {
+  200: json('Extended.', object({ id: Id, token: Token, leaseMs: Span, expiresAtMs: Instant })),
+  ...lost,
+}
+export const settled = (...words: string[]): Answers => ({
+  200: json('What became of each.', object({ jobs: Type.Array(oneOfSeveral(...words)) })),
+})
+export const allExtended: Answers = {
+  200: json(
+    'What became of each.',
+    object({ leaseMs: Span, expiresAtMs: Instant, jobs: Type.Array(oneOfSeveral('extended')) }),
+  ),
+}
+
+export const job: Answers = { 200: json('The job.', Job) }
+export const page: Answers = { 200: json('A page.', Page) }
+export const outcome = (...words: string[]): Answers => ({
+  200: json('What became of it.', object({ id: Id, outcome: Outcome(...words) })),
+})
+export const outcomes = (...words: string[]): Answers => ({
+  200: json('What became of each.', listOf({ id: Id, outcome: Outcome(...words, 'absent') })),
+})
+
+export const failures: Answers = {
+  200: json('What jobs are dead of.', object({ failures: Type.Array(Failure) })),
+}
+export const counted: Answers = { 200: json('How many it were.', object({ count: Count })) }
+
+export const inspection: Answers = { 200: json('The queue at one instant.', Inspection) }
+export const group: Answers = { 200: json('The group, as it is now.', Group) }
+export const set: Answers = { 204: nothing('Set, for all who use it.') }
+export const cleared: Answers = { 204: nothing('There is no such queue any more.') }
+
+function listOf(properties: TProperties): TSchema {
+  return object({ jobs: Type.Array(object(properties)) })
+}

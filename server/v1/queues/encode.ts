@@ -1,0 +1,29 @@
+// Jobs as answers show them. Their payloads and results are JSON text already and are put in as they are.
+
+import type { Job, JobPage, LentJob, LentJobs } from 'perilune'
+
+export function encodeLent({ jobs, leaseMs, expiresAtMs }: LentJobs): string {
+  return `{"leaseMs":${leaseMs},"expiresAtMs":${expiresAtMs},"jobs":[${jobs.map(encodeLentJob).join(',')}]}`
+}
+
+export function encodePage({ jobs, next }: JobPage): string {
+  return `{"jobs":[${jobs.map(encodeJob).join(',')}],"next":${JSON.stringify(next)}}`
+}
+
+export function encodeJob({ payload, result, ...shown }: Job): string {
+  return `${opened(shown)},"payload":${orNull(payload)},"result":${orNull(result)}}`
+}
+
+function encodeLentJob({ payload, ...shown }: LentJob): string {
+  return `${opened(shown)},"payload":${orNull(payload)}}`
+}
+
+/** An object whose end is still to come. */
+function opened(shown: object): string {
+  return JSON.stringify(shown).slice(0, -1)
+}
+
+/** Payloads are text in these queues; the library may have stored none. */
+function orNull(text: unknown): string {
+  return typeof text === 'string' && text !== '' ? text : 'null'
+}

@@ -1,0 +1,30 @@
+// Jobs that requests claim, and wait for. Those of a client that has left are given back at once.
+
+import type { FastifyReply } from 'fastify'
+import type { Duration, QueueClaimOptions, LentJob, LentJobs, Queue } from 'perilune'
+import { askWaiting, type Parts } from '../coordination/lending.ts'
+
+/** What a request asks for. */
+interface Wish {
+  readonly queue: Pick<Queue, 'lend' | 'settle'>
+  readonly terms: Pick<QueueClaimOptions, 'limit' | 'lease'>
+  readonly wait: Duration | undefined
+}
+
+/** Null when there is no job, or nobody there to work on one. */
+export async function lendJobsTo(
+  reply: FastifyReply,
+  { waits }: Pick<Parts, 'waits'>,
+  { queue, terms, wait }: Wish,
+): Promise<LentJobs | null> {
+  const lent = await askWaiting(reply, { waits, wait }, (waiting) => queue.lend({ ...terms, ...waiting }))
+  if (lent === null || lent.jobs.length === 0) return null
+  if (!reply.raw.destroyed) return lent
+  await giveBack(queue, lent.jobs)
+  return null
+}
+
+async function giveBack({ settle }: Wish['queue'], jobs: readonly LentJob[]): Promise<void> {
+  const why = { delay: '0ms', kind: 'closed', message: 'its client had left' } as const
+  await settle.retry(jobs.map(({ id, token }) => ({ id, token, ...why })))
+}

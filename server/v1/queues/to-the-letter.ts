@@ -1,0 +1,29 @@
+// Jobs as a request has them. Payloads and results stay the text that was sent.
+
+import { InvalidArgumentError, type NewJob } from 'perilune'
+import { findElements, findMember, findStart } from '../../zaqar/json-slices.ts'
+
+type Given = NewJob<Record<string, unknown>>
+
+/** `request`: the body of the request, `text`: the same as it was sent. */
+export function newJobs(request: Given | { jobs: Given[] }, text: string): Given[] {
+  const single = !('jobs' in request)
+  const payloads = single ? [textAt(text, findStart(text), 'payload')] : textsInJobs(text, 'payload')
+  const jobs = single ? [request] : request.jobs
+  return jobs.map((job, at) => {
+    const payload = payloads[at]
+    if (payload === undefined) throw new InvalidArgumentError('payload', 'is missing')
+    return { ...job, payload }
+  })
+}
+
+/** The text of a member of each job in the list `jobs`; undefined for one without it. */
+export function textsInJobs(text: string, member: string): (string | undefined)[] {
+  const list = findMember(text, findStart(text), 'jobs')
+  return list === null ? [] : findElements(text, list.from).map(({ from }) => textAt(text, from, member))
+}
+
+function textAt(text: string, at: number, member: string): string | undefined {
+  const slice = findMember(text, at, member)
+  return slice === null ? undefined : text.slice(slice.from, slice.to)
+}

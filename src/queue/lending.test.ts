@@ -1,0 +1,147 @@
+import { InvalidArgumentError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { setup, until } from '../../test/queue-fixture.ts'
+
+const to = 'somebody'
+const mail = { name: 'mail', payload: { to } } as const
+
+describe('lent jobs', () => {
+  test('are plain records, with the end of their leases', async () => {
+    const { queue, clock } = await setup()
+    const { id } = await queue.enqueue('mail', { to }, { group: 'g', tags: ['x'], maxRun: '5s' })
+    const { jobs, leaseMs, expiresAtMs } = await queue.lend({ limit: 10, lease: '1m' })
+
+    const found = await queue.jobs.find(id)
+    expect(leaseMs).toBe(60_000)
+    expect(expiresAtMs).toBe((found?.atMs ?? 0) + 60_000)
+    expect(jobs).toEqual([
+      {
+        id,
+        token: found?.token,
+        name: 'mail',
+        payload: { to },
+        attempt: 1,
+        maxAttempts: 3,
+        priority: 0,
+        group: 'g',
+        tags: ['x'],
+        trace: '',
+        maxRunMs: 5000,
+        enqueuedAtMs: found?.enqueuedAtMs,
+      },
+    ])
+    await clock.advance(60_001)
+    expect((await queue.lend()).jobs).toMatchObject([{ id, attempt: 2 }])
+  })
+
+  test('are waited for, and none are lent when none came in time', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    expect((await queue.lend({ wait: '20ms' })).jobs).toEqual([])
+
+    const lending = queue.lend({ wait: '30s' })
+    await until(async () => (await queue.settings.inspect()).idle === 1)
+    const { id } = await queue.enqueue('mail', { to })
+    expect((await lending).jobs).toMatchObject([{ id }])
+  })
+})
+
+describe('by their tokens', () => {
+  test('jobs are acked, each with its result, by own ids and by those of the queue', async () => {
+    const { queue } = await setup()
+    await queue.settings.set({ keep: { count: 10 } })
+    await queue.enqueueMany([mail, { ...mail, id: 'own' }])
+    const { jobs } = await queue.lend({ limit: 10 })
+
+    const acks = jobs.map(({ id, token }) => ({ id, token, result: { of: id } }))
+    expect(await queue.settle.ack(acks)).toEqual([{ outcome: 'acked' }, { outcome: 'acked' }])
+
+    const done = await queue.jobs.findMany(jobs.map(({ id }) => id))
+    expect(done.map(({ state, result }) => [state, result])).toEqual(
+      jobs.map(({ id }) => ['done', { of: id }]),
+    )
+  })
+
+  test('one that was lost fails no other, and says why', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueueMany([mail, mail, mail])
+    const { jobs } = await queue.lend({ limit: 3, lease: '1s' })
+    const [stale, stopped, good] = jobs.map(({ id, token }) => ({ id, token }))
+    if (!stale || !stopped || !good) throw new Error('three were to be claimed')
+    await queue.settle.extend([stopped, good], '1h')
+    await clock.advance(1001)
+    await queue.lend()
+    await queue.jobs.cancel([stopped.id])
+
+    const unknown = { id: 'nobody', token: 1 }
+    expect(await queue.settle.extend([stale, stopped, unknown, good], '1m')).toMatchObject({
+      leaseMs: 60_000,
+      jobs: [
+        { outcome: 'lost', reason: 'lost' },
+        { outcome: 'lost', reason: 'cancelled' },
+        { outcome: 'lost', reason: 'absent' },
+        { outcome: 'extended' },
+      ],
+    })
+    expect(await queue.settle.ack([stale, unknown, good])).toEqual([
+      { outcome: 'lost', reason: 'lost' },
+      { outcome: 'lost', reason: 'absent' },
+      { outcome: 'acked' },
+    ])
+  })
+
+  test('jobs are retried, after a delay too, and buried by their last attempt', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueueMany([mail, { ...mail, maxAttempts: 1 }])
+    const { jobs } = await queue.lend({ limit: 2 })
+
+    const why = { delay: '10s', kind: 'http', message: '500' } as const
+    const retries = jobs.map(({ id, token }) => ({ id, token, ...why }))
+    expect(await queue.settle.retry(retries)).toEqual([{ outcome: 'retried' }, { outcome: 'buried' }])
+
+    const [again, dead] = await queue.jobs.findMany(jobs.map(({ id }) => id))
+    expect([again?.state, dead?.state, dead?.failure?.kind]).toEqual(['scheduled', 'dead', 'http'])
+    await clock.advance(10_000)
+    expect((await queue.lend()).jobs).toMatchObject([{ id: again?.id, attempt: 2 }])
+  })
+
+  test('a call that is repeated is told the same', async () => {
+    const { queue } = await setup()
+    await queue.settings.set({ keep: { count: 10 } })
+    await queue.enqueueMany([mail, mail, mail])
+    const { jobs } = await queue.lend({ limit: 3 })
+    const [acked, retried, buried] = jobs.map(({ id, token }) => [{ id, token }])
+    if (!acked || !retried || !buried) throw new Error('three were to be claimed')
+
+    for (let time = 0; time < 2; time += 1) {
+      expect(await queue.settle.ack(acked)).toEqual([{ outcome: 'acked' }])
+      expect(await queue.settle.retry(retried.map((job) => ({ ...job, delay: '1h' })))).toEqual([
+        { outcome: 'retried' },
+      ])
+      expect(await queue.settle.bury(buried)).toEqual([{ outcome: 'buried' }])
+    }
+    expect(await queue.settle.ack(buried)).toEqual([{ outcome: 'lost', reason: 'buried' }])
+  })
+
+  test('nothing is sent when one of the jobs is wrong', async () => {
+    const { queue } = await setup()
+    await queue.enqueue('mail', { to })
+    const [job] = (await queue.lend()).jobs
+    const good = { id: job?.id ?? '', token: job?.token ?? 0 }
+
+    const wrong: [argument: string, call: Promise<unknown>][] = [
+      ['jobs', queue.settle.ack([])],
+      ['token', queue.settle.ack([good, { id: 'a', token: 0 }])],
+      ['id', queue.settle.bury([good, { id: '', token: 1 }])],
+      ['delay', queue.settle.retry([good, { ...good, delay: '-1s' }])],
+      ['kind', queue.settle.bury([good, { ...good, kind: '' }])],
+      ['job.result', queue.settle.bury([{ ...good, result: 1 } as never])],
+      ['lease', queue.settle.extend([good], '1ms')],
+    ]
+    for (const [argument, call] of wrong) {
+      const error = await call.catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(InvalidArgumentError)
+      expect(error).toMatchObject({ argument })
+    }
+    expect(await queue.jobs.find(good.id)).toMatchObject({ state: 'claimed' })
+  })
+})

@@ -1,0 +1,63 @@
+// Jobs for somebody else: this process claims them and hands them on. It neither extends nor watches their leases,
+// and keeps nothing of them.
+
+import type { Waiting } from '../runtime/wait.ts'
+import { type ClaimedJob, toClaimedJobs } from './claimed-job.ts'
+import { type ClaimTerms, exchangeAndWait } from './claiming.ts'
+import { Settler } from './settling.ts'
+import type { Source } from './source.ts'
+
+/** A job that somebody else works on. */
+export type LentJob<Payload = unknown> = Pick<
+  ClaimedJob<Payload>,
+  | 'id'
+  | 'token'
+  | 'name'
+  | 'payload'
+  | 'attempt'
+  | 'maxAttempts'
+  | 'priority'
+  | 'group'
+  | 'tags'
+  | 'trace'
+  | 'maxRunMs'
+  | 'enqueuedAtMs'
+>
+
+export interface LentJobs<Payload = unknown> {
+  /** None: there was none in time. */
+  readonly jobs: LentJob<Payload>[]
+  readonly leaseMs: number
+  /** When the leases end, in milliseconds of the server's clock. */
+  readonly expiresAtMs: number
+}
+
+/** Throws the signal's reason, and what the codec throws when it cannot read a payload. */
+export async function lendJobs<Payload>(
+  source: Source,
+  terms: ClaimTerms,
+  waiting: Waiting,
+): Promise<LentJobs<Payload>> {
+  const exchanged = await exchangeAndWait(source, terms, waiting)
+  const claimed = toClaimedJobs<Payload>(source, new Settler(source), exchanged)
+  return { jobs: claimed.map(toLentJob), leaseMs: terms.leaseMs, expiresAtMs: exchanged.endsAtMs }
+}
+
+function toLentJob<Payload>(job: ClaimedJob<Payload>): LentJob<Payload> {
+  const { id, token, name, payload, attempt, maxAttempts } = job
+  const { priority, group, tags, trace, maxRunMs, enqueuedAtMs } = job
+  return {
+    id,
+    token,
+    name,
+    payload,
+    attempt,
+    maxAttempts,
+    priority,
+    group,
+    tags,
+    trace,
+    maxRunMs,
+    enqueuedAtMs,
+  }
+}

@@ -1,0 +1,147 @@
+// What becomes of jobs, told by whoever knows only their ids and tokens: another process, or the client of a service.
+// Each job is judged by itself, and that one was lost is a value: it fails no other.
+
+import { find } from '../generated/queue.ts'
+import { checkOptions, checkText, checkToken } from '../runtime/arguments.ts'
+import type { Duration } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
+import { type BuryOptions, type Leased, type RetryOptions, toFailure, toRetry } from './claimed-job.ts'
+import type { LossReason } from './exchange.ts'
+import { encodeResult, type Outcome, type Retried, Settler } from './settling.ts'
+import type { Source } from './source.ts'
+
+/** One attempt at one job, as a claim told it. */
+export interface JobLease {
+  /** The job's own id, or the one the queue gave it. */
+  id: string
+  token: number
+}
+
+export interface AckedJob extends JobLease {
+  /** Kept with the job where the queue keeps jobs that are done. */
+  result?: unknown
+}
+
+export interface RetriedJob extends JobLease, RetryOptions {}
+
+export interface BuriedJob extends JobLease, BuryOptions {}
+
+/** What became of a job. */
+export type Settled<Done extends string> =
+  | { readonly outcome: Done }
+  /** The attempt had no say over the job any more, and why. */
+  | { readonly outcome: 'lost'; readonly reason: LossReason }
+
+export interface ExtendedJobs {
+  readonly leaseMs: number
+  /** When the leases that were extended end, in milliseconds of the server's clock. */
+  readonly expiresAtMs: number
+  readonly jobs: Settled<'extended'>[]
+}
+
+type Send<Done extends string> = (leased: Leased) => Promise<Settled<Done>>
+
+const MAX_JOBS = 500
+const GIVEN_BY_QUEUE = /^\d+$/
+
+export class SettlingByToken {
+  readonly #source: Source
+  readonly #settler: Settler
+
+  constructor(source: Source) {
+    this.#source = source
+    this.#settler = new Settler(source)
+  }
+
+  /** The jobs are done. A repeated call is told the same while the job is known. Throws InvalidArgumentError. */
+  async ack(jobs: readonly AckedJob[]): Promise<Settled<'acked'>[]> {
+    return this.#settle(jobs, ['result'], ({ result }): Send<'acked'> => {
+      const encoded = encodeResult(result, this.#source)
+      return async (leased) => toSettled('acked', await this.#settler.sendAck({ ...leased, result: encoded }))
+    })
+  }
+
+  /**
+   * The jobs are to be tried again; `buried` are those for which that was the last attempt. A repeated call is told the
+   * same while the job was not claimed again. Throws InvalidArgumentError.
+   */
+  async retry(jobs: readonly RetriedJob[]): Promise<Settled<Retried>[]> {
+    return this.#settle(jobs, ['delay', 'kind', 'message'], (job): Send<Retried> => {
+      const failure = toRetry(job)
+      return async (leased) => {
+        const outcome = await this.#settler.sendRetry({ ...leased, ...failure })
+        if (outcome === 'retried' || outcome === 'buried') return { outcome }
+        return { outcome: 'lost', reason: outcome }
+      }
+    })
+  }
+
+  /** The jobs are not to be tried again. A repeated call is told the same. Throws InvalidArgumentError. */
+  async bury(jobs: readonly BuriedJob[]): Promise<Settled<'buried'>[]> {
+    return this.#settle(jobs, ['kind', 'message'], (job): Send<'buried'> => {
+      const failure = toFailure(job, 'buried')
+      return async (leased) => toSettled('buried', await this.#settler.sendBurial({ ...leased, ...failure }))
+    })
+  }
+
+  /** Makes the leases last so long from now on; default 30 seconds. Throws InvalidArgumentError. */
+  async extend(jobs: readonly JobLease[], lease: Duration = '30s'): Promise<ExtendedJobs> {
+    checkJobs(jobs, [])
+    const leaseMs = toLeaseMs(lease)
+    const leased = await this.#leasesOf(jobs)
+    const known = leased.filter((each) => each !== null)
+    const { endsAtMs, outcomes } = await this.#settler.sendExtensions(known, leaseMs)
+    const told = new Map(known.map((each, at) => [each, outcomes[at] ?? null]))
+    const settled = leased.map((each) =>
+      each === null ? ABSENT : toSettled('extended', told.get(each) ?? null),
+    )
+    return { leaseMs, expiresAtMs: endsAtMs, jobs: settled }
+  }
+
+  /** Everything is checked before anything is sent; what is sent travels together. */
+  async #settle<Job extends JobLease, Done extends string>(
+    jobs: readonly Job[],
+    known: readonly string[],
+    prepare: (job: Job) => Send<Done>,
+  ): Promise<Settled<Done>[]> {
+    checkJobs(jobs, known)
+    const sends = jobs.map(prepare)
+    const leased = await this.#leasesOf(jobs)
+    const settling = sends.map(async (send, at) => {
+      const each = leased[at] ?? null
+      return each === null ? ABSENT : send(each)
+    })
+    return Promise.all(settling)
+  }
+
+  /** What the scripts call the jobs; null where there is none. The ids that the queue gave are what they want. */
+  async #leasesOf(jobs: readonly JobLease[]): Promise<(Leased | null)[]> {
+    const { unit, codec } = this.#source
+    const wanted = jobs.map(({ id }) => id).filter((id) => !GIVEN_BY_QUEUE.test(id))
+    const found = wanted.length === 0 ? [] : (await unit.run(find, { codec: codec.name, wanted })).jobs
+    const numbers = new Map(found.map(({ id, number }) => [id, String(number)]))
+    return jobs.map(({ id, token }) => {
+      const number = GIVEN_BY_QUEUE.test(id) ? id : numbers.get(id)
+      return number === undefined ? null : { number, token }
+    })
+  }
+}
+
+const ABSENT = { outcome: 'lost', reason: 'absent' } as const
+
+/** An attempt that has done before what it asks for has done it. */
+function toSettled<Done extends string>(done: Done, why: Outcome): Settled<Done> {
+  return why === null || why === (done as string) ? { outcome: done } : { outcome: 'lost', reason: why }
+}
+
+function checkJobs(jobs: unknown, known: readonly string[]): void {
+  if (!Array.isArray(jobs) || jobs.length === 0 || jobs.length > MAX_JOBS) {
+    throw new InvalidArgumentError('jobs', `must be a list of 1 to ${MAX_JOBS} jobs`)
+  }
+  for (const job of jobs as JobLease[]) {
+    checkOptions('job', job, ['id', 'token', ...known])
+    checkText('id', job.id, 512)
+    checkToken(job.token)
+  }
+}
