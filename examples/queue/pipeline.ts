@@ -73,15 +73,14 @@ console.log(
 )
 
 {
-  // Two workers stand for two processes; closed at the end of the block, with what they have at work.
-  await using _first = queue.work(
-    { import: importText, count: countWords },
-    { concurrency: 2, onError: told },
-  )
-  await using _second = queue.work({ count: countWords }, { concurrency: 4, onError: told })
+  // In other processes there may be more; closed at the end of the block, when what they have at work is done.
+  const handlers = { import: importText, count: countWords }
+  await using _first = queue.work(handlers, { concurrency: 2, onError: told })
+  await using _second = queue.work(handlers, { concurrency: 4, onError: told })
   await quiet(queue)
 }
-for (const [title, { parts, count }] of [...words].toSorted(([left], [right]) => left.localeCompare(right))) {
+for (const title of titles.toSorted()) {
+  const { parts, count } = words.get(title) ?? { parts: 0, count: 0 }
   console.log(`${title}: ${count} words in ${parts} of ${paragraphs(title).length} paragraphs`)
 }
 

@@ -160,8 +160,3 @@ describe("the caller's signal ends the waiting, and then aborts that of the task
     await expect(run(task, { wait: '20s', signal: caller.signal })).rejects.toBe(reason)
   })
 })
-
-/** On a busy machine it may have ended before somebody listens. */
-function aborted(signal: AbortSignal): Promise<unknown> | null {
-  return signal.aborted ? null : new Promise((resolve) => signal.addEventListener('abort', resolve))
-}
