@@ -73,9 +73,7 @@ if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
   dirty = true
 end
 if oversized then
-  if dirty then
-    save_semaphore(state, semaphore, now_ms)
-  end
+  save_changed(state, semaphore, now_ms, dirty)
   return { 'oversized', semaphore.limit }
 end
 if served == 'own' or (semaphore.last_ticket == 0 and fits(semaphore, weight)) then
@@ -96,9 +94,7 @@ if waits then
   dirty = dirty or newest ~= semaphore.last_ticket
   semaphore.last_ticket = newest
 end
-if dirty then
-  save_semaphore(state, semaphore, now_ms)
-end
+save_changed(state, semaphore, now_ms, dirty)
 if waits then
   return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
 end

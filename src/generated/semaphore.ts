@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'bd85dfc89ca25bef6d19ea64cbcbf2163b323486',
+    sha1: '698f23c1b14645717ed54bd3e8a62e0916c58c40',
     reads: false,
     bytes: false,
     source: `--[[
@@ -264,6 +264,12 @@ end
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
   save_semaphore(state, semaphore, now_ms)
+end
+
+local function save_changed(state, semaphore, now_ms, dirty)
+  if dirty then
+    save_semaphore(state, semaphore, now_ms)
+  end
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -496,10 +502,10 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [91, 'lua/shared/line.lua', 1],
     [138, 'lua/shared/semaphore/state.lua', 1],
     [184, 'lua/shared/semaphore/save.lua', 1],
-    [224, 'lua/shared/semaphore/permit.lua', 1],
-    [242, 'lua/shared/semaphore/permits.lua', 1],
-    [329, 'lua/shared/semaphore/serve.lua', 1],
-    [415, 'lua/semaphore/abandon.lua', 33],
+    [230, 'lua/shared/semaphore/permit.lua', 1],
+    [248, 'lua/shared/semaphore/permits.lua', 1],
+    [335, 'lua/shared/semaphore/serve.lua', 1],
+    [421, 'lua/semaphore/abandon.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([
@@ -568,7 +574,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '6e057bae491f4c4d2fe2d320707eef55bdf145bc',
+    sha1: '9822108143b98dc940c47e600a048ed0655cbc9c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -802,6 +808,12 @@ local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
   save_semaphore(state, semaphore, now_ms)
 end
+
+local function save_changed(state, semaphore, now_ms, dirty)
+  if dirty then
+    save_semaphore(state, semaphore, now_ms)
+  end
+end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
 -- Permits whose lease has ended, removed by one call.
@@ -1028,9 +1040,7 @@ if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
   dirty = true
 end
 if oversized then
-  if dirty then
-    save_semaphore(state, semaphore, now_ms)
-  end
+  save_changed(state, semaphore, now_ms, dirty)
   return { 'oversized', semaphore.limit }
 end
 if served == 'own' or (semaphore.last_ticket == 0 and fits(semaphore, weight)) then
@@ -1051,9 +1061,7 @@ if waits then
   dirty = dirty or newest ~= semaphore.last_ticket
   semaphore.last_ticket = newest
 end
-if dirty then
-  save_semaphore(state, semaphore, now_ms)
-end
+save_changed(state, semaphore, now_ms, dirty)
 if waits then
   return { 'queued', place, (place == 0 or served == 'more') and recheck_ms or 0, now_ms }
 end
@@ -1070,10 +1078,10 @@ return { 'full', recheck_ms }
     [99, 'lua/shared/line.lua', 1],
     [146, 'lua/shared/semaphore/state.lua', 1],
     [192, 'lua/shared/semaphore/save.lua', 1],
-    [232, 'lua/shared/semaphore/permit.lua', 1],
-    [250, 'lua/shared/semaphore/permits.lua', 1],
-    [337, 'lua/shared/semaphore/serve.lua', 1],
-    [423, 'lua/semaphore/acquire.lua', 41],
+    [238, 'lua/shared/semaphore/permit.lua', 1],
+    [256, 'lua/shared/semaphore/permits.lua', 1],
+    [343, 'lua/shared/semaphore/serve.lua', 1],
+    [429, 'lua/semaphore/acquire.lua', 41],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1283,7 +1291,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: '556aabd5ac06781dc7d0f595f1ca32d658823c53',
+    sha1: '230a20359aaf8f58fb1b75221a32cfd240a650a2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1393,6 +1401,12 @@ end
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
   save_semaphore(state, semaphore, now_ms)
+end
+
+local function save_changed(state, semaphore, now_ms, dirty)
+  if dirty then
+    save_semaphore(state, semaphore, now_ms)
+  end
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -1539,9 +1553,9 @@ return { 'extended', now_ms, ends }
     [18, 'lua/shared/next-token.lua', 1],
     [23, 'lua/shared/semaphore/state.lua', 1],
     [69, 'lua/shared/semaphore/save.lua', 1],
-    [109, 'lua/shared/semaphore/permit.lua', 1],
-    [127, 'lua/shared/semaphore/permits.lua', 1],
-    [214, 'lua/semaphore/extend.lua', 18],
+    [115, 'lua/shared/semaphore/permit.lua', 1],
+    [133, 'lua/shared/semaphore/permits.lua', 1],
+    [220, 'lua/semaphore/extend.lua', 18],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1825,7 +1839,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '596d8928549d6b0fe44f36578072326c2fd3144d',
+    sha1: '522990698e1efa33e9ae9bcaafd3d46fcadf6838',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2047,6 +2061,12 @@ end
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
   save_semaphore(state, semaphore, now_ms)
+end
+
+local function save_changed(state, semaphore, now_ms, dirty)
+  if dirty then
+    save_semaphore(state, semaphore, now_ms)
+  end
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -2272,10 +2292,10 @@ return { 'released', served == 'more' and 1 or 0 }
     [88, 'lua/shared/line.lua', 1],
     [135, 'lua/shared/semaphore/state.lua', 1],
     [181, 'lua/shared/semaphore/save.lua', 1],
-    [221, 'lua/shared/semaphore/permit.lua', 1],
-    [239, 'lua/shared/semaphore/permits.lua', 1],
-    [326, 'lua/shared/semaphore/serve.lua', 1],
-    [412, 'lua/semaphore/release.lua', 30],
+    [227, 'lua/shared/semaphore/permit.lua', 1],
+    [245, 'lua/shared/semaphore/permits.lua', 1],
+    [332, 'lua/shared/semaphore/serve.lua', 1],
+    [418, 'lua/semaphore/release.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2327,7 +2347,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'e6b839182d2ba6404be0a8f27536eb35c68d0c84',
+    sha1: '1b725fc96fad0c879ddc15154b2b4d49cccc01ee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2549,6 +2569,12 @@ end
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
   save_semaphore(state, semaphore, now_ms)
+end
+
+local function save_changed(state, semaphore, now_ms, dirty)
+  if dirty then
+    save_semaphore(state, semaphore, now_ms)
+  end
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -2778,10 +2804,10 @@ return { 'resized', served == 'more' and 1 or 0 }
     [88, 'lua/shared/line.lua', 1],
     [135, 'lua/shared/semaphore/state.lua', 1],
     [181, 'lua/shared/semaphore/save.lua', 1],
-    [221, 'lua/shared/semaphore/permit.lua', 1],
-    [239, 'lua/shared/semaphore/permits.lua', 1],
-    [326, 'lua/shared/semaphore/serve.lua', 1],
-    [412, 'lua/semaphore/resize.lua', 30],
+    [227, 'lua/shared/semaphore/permit.lua', 1],
+    [245, 'lua/shared/semaphore/permits.lua', 1],
+    [332, 'lua/shared/semaphore/serve.lua', 1],
+    [418, 'lua/semaphore/resize.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2829,7 +2855,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '9328ff8798b6ea66ad74519d08fb7bea147e6fe6',
+    sha1: 'be71e356299e8f033dbb412b6dbfb90ab7e38ce3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3048,6 +3074,12 @@ end
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
   save_semaphore(state, semaphore, now_ms)
+end
+
+local function save_changed(state, semaphore, now_ms, dirty)
+  if dirty then
+    save_semaphore(state, semaphore, now_ms)
+  end
 end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
@@ -3269,10 +3301,10 @@ return { 'served', served == 'more' and 1 or 0 }
     [85, 'lua/shared/line.lua', 1],
     [132, 'lua/shared/semaphore/state.lua', 1],
     [178, 'lua/shared/semaphore/save.lua', 1],
-    [218, 'lua/shared/semaphore/permit.lua', 1],
-    [236, 'lua/shared/semaphore/permits.lua', 1],
-    [323, 'lua/shared/semaphore/serve.lua', 1],
-    [409, 'lua/semaphore/serve.lua', 27],
+    [224, 'lua/shared/semaphore/permit.lua', 1],
+    [242, 'lua/shared/semaphore/permits.lua', 1],
+    [329, 'lua/shared/semaphore/serve.lua', 1],
+    [415, 'lua/semaphore/serve.lua', 27],
   ],
   encode(args) {
     return withoutDefaults([

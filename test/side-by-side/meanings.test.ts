@@ -160,3 +160,8 @@ describe("the caller's signal ends the waiting, and then aborts that of the task
     await expect(run(task, { wait: '20s', signal: caller.signal })).rejects.toBe(reason)
   })
 })
+
+/** Resolves once the signal has aborted, which it may have before anybody listens. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+}

@@ -38,3 +38,9 @@ local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
   save_semaphore(state, semaphore, now_ms)
 end
+
+local function save_changed(state, semaphore, now_ms, dirty)
+  if dirty then
+    save_semaphore(state, semaphore, now_ms)
+  end
+end
