@@ -188,27 +188,25 @@ export {
   type Task,
   type TaskContext,
 } from './once/once.ts'
-export type { BuryOptions, ClaimedJob, RetryOptions } from './queue/claimed-job.ts'
+export { type BuryOptions, ClaimedJob, type RetryOptions } from './queue/claimed-job.ts'
 export type { Enqueued } from './queue/enqueueing.ts'
 export type { LossReason } from './queue/exchange.ts'
+export type { Handler, Handlers } from './queue/handling.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
-export type {
-  Failures,
-  Job,
-  JobListOptions,
-  JobPage,
-  JobState,
-  Jobs,
-  SearchOptions,
-} from './queue/jobs.ts'
+export type { Failures, Job, JobListOptions, JobPage, JobState, SearchOptions } from './queue/jobs.ts'
 export type { LentJob, LentJobs } from './queue/lending.ts'
-export { type ClaimOptions as JobClaimOptions, type NewJob, Queue, type QueueOptions } from './queue/queue.ts'
+// A claim of a feed has options of its own.
+export {
+  type ClaimOptions as QueueClaimOptions,
+  type NewJob,
+  Queue,
+  type QueueOptions,
+} from './queue/queue.ts'
 export type {
   GroupInspection,
   QueueInspection,
   QueueSettings,
   Rate,
-  Settings,
   Throttle,
 } from './queue/settings.ts'
 export type {

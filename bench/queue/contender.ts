@@ -41,6 +41,8 @@ export interface Source {
   work?(terms: WorkTerms): Promise<Worker>
   /** The longest waiting job, at once; resolves to what completes it. Throws when none waits. */
   pop?(): Promise<() => Promise<unknown>>
+  /** As `pop`, where one call completes a job and pops the next: each call does, but for the first and the last. */
+  popNext?(): Promise<unknown>
   close(): Promise<void>
 }
 

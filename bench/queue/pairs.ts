@@ -27,7 +27,7 @@ export async function comparePairs(bench: Bench): Promise<void> {
 function popping(source: With<'pop'>, empty: () => Promise<unknown>): Variant {
   return {
     before: (calls) => fill(source, calls),
-    call: async () => (await source.pop())(),
+    call: source.popNext ?? (async () => (await source.pop())()),
     after: empty,
   }
 }

@@ -47,7 +47,8 @@ class Perilune:
 
 class Unit:
     """The operations of one structure are its methods: their arguments and answers have the names
-    that the contract gives them. An argument that is left out is empty, 0 or False."""
+    that the contract gives them, but for hyphens, which are underscores. An argument that is left
+    out is empty, 0 or False."""
 
     def __init__(self, perilune, structure, name, beside="", unit=""):
         self.prefix = unit_prefix(perilune.namespace, structure, name, unit)
@@ -56,7 +57,7 @@ class Unit:
         self._beside = beside + "-" if beside else ""
 
     def __getattr__(self, name):
-        operation = self._perilune.contract["operations"].get(f"{self._structure}/{name}")
+        operation = self._perilune.contract["operations"].get(f"{self._structure}/{name.replace('_', '-')}")
         if operation is None:
             raise AttributeError(f"the contract has no {self._structure}/{name}")
         return lambda **arguments: self._run(operation, arguments)

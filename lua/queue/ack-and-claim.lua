@@ -6,7 +6,7 @@ there is work; of those who wait one watches the time and comes back after `rech
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
-@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries
+@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
          of the list whose jobs are elsewhere
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -41,10 +41,12 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/tell
 -- @include shared/next-token
 -- @include shared/queue/state
+-- @include shared/queue/never
 -- @include shared/queue/save
 -- @include shared/queue/save-call
 -- @include shared/queue/settings
 -- @include shared/queue/marks
+-- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
@@ -57,6 +59,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/due
 -- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/stop
 -- @include shared/queue/reclaim
 -- @include shared/queue/finish
 -- @include shared/queue/take
@@ -64,8 +67,9 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/told
 -- @include shared/queue/claimed-before
 -- @include shared/queue/idle
--- @include shared/queue/next-due
+-- @include shared/queue/watch
 -- @include shared/queue/judge
+-- @include shared/queue/next-due
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
@@ -89,7 +93,10 @@ if remembered then
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, parse_refused(text), told, options }
 end
 
-local ended, refused = judge_acks(jobs, acks, acks_at)
+local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
+for _, seq in ipairs(stopped) do
+  stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+end
 if #ended > 0 then
   finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
 end
@@ -97,9 +104,14 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
-  if #ended > 0 and may_free_others(queue, settings) and has_more(ready, prioritized, turns, queue) then
+  if
+    #ended + #stopped > 0
+    and may_free_others(queue, settings)
+    and has_more(ready, prioritized, turns, queue)
+  then
     call_idle(idle, queue, 1, how)
   end
+  see_to_watch(idle, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, 0, 0, paused, refused, {}, {} }
 end
@@ -107,28 +119,31 @@ end
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-reclaim_lost(
-  jobs,
-  ready,
-  prioritized,
-  leases,
-  grouped,
-  groups,
-  turns,
-  held,
-  ids,
-  dead,
-  failed,
-  kinds,
-  queue,
-  now_us,
-  100
-)
-show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queue, now_us, 100)
+if queue.due_ms <= now_ms then
+  reclaim_lost(
+    jobs,
+    ready,
+    prioritized,
+    leases,
+    grouped,
+    groups,
+    turns,
+    held,
+    ids,
+    dead,
+    failed,
+    kinds,
+    queue,
+    now_us,
+    100
+  )
+  show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queue, now_us, 100)
+  queue.due_ms = next_due_ms(scheduled, leases, held, queue) or NEVER_MS
+end
 if is_marked(queue, GROUPS) then
   release_held(groups, turns, held, now_us, 100)
 end
-local room, wait_ms = room_of(leases, queue, settings, limit, now_us)
+local room = room_of(leases, queue, settings, limit, now_us)
 local taken, told, options = {}, {}, {}
 if room > 0 then
   taken = take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, room, now_us)
@@ -143,18 +158,22 @@ if count > 0 then
       arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
   end
 end
-local waits, recheck_ms = 0, 0
+local waits = worker ~= '' and count < limit
+local recheck_ms = 0
 if queue.idle > 0 then
   if count == room and count > 0 and has_more(ready, prioritized, turns, queue) then
     call_idle(idle, queue, 1, how)
-  elseif count > 0 then
-    see_to(idle, queue, ends_ms, now_ms, how)
+  elseif count > 0 and not waits then
+    see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
   end
 end
-if worker ~= '' and count < limit then
-  waits = 1
-  stand_idle(idle, queue, worker)
+if waits then
+  local wait_ms = next_start_ms(queue, settings, now_us)
+  if room > count and queue.ready > 0 and has_more(ready, prioritized, turns, queue) then
+    wait_ms = 1
+  end
   recheck_ms = watch_time(queue, next_due_ms(scheduled, leases, held, queue), wait_ms, now_ms)
+  stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, refused, told, options }
+return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refused, told, options }

@@ -34,6 +34,7 @@ local failures, failures_at = ARGV, 4 -- repeated (number:text token:integer kin
 -- @include shared/queue/groups
 -- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/stop
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
 
@@ -60,6 +61,9 @@ for at = failures_at, #failures, 4 do
   if why then
     refused[#refused + 1] = (at - failures_at) / 4
     refused[#refused + 1] = why
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
   else
     local job = read_job(record)
     redis.call('ZREM', leases, seq)

@@ -1,7 +1,8 @@
 --[[
 Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to
-stop: its worker is told when it extends or acks, and the job is removed then, or when its lease ends: `stopping`.
-`absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed.
+stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by
+one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more,
+and says `absent` of what it removed.
 
 @returns cancelled  outcomes:[outcome:text]
 @cost    O(jobs x log n)

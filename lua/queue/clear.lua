@@ -28,7 +28,7 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/queue/idle
 
 local waiting = { idle = redis.call('ZCARD', idle) }
-call_idle(idle, waiting, 8, { channel = channel, sharded = sharded, counted = counted })
+call_idle(idle, waiting, MOST_GONE, { channel = channel, sharded = sharded, counted = counted })
 local keys = {
   meta,
   jobs,

@@ -16,7 +16,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local name = ARGV[7] -- text: name of the jobs, 255 bytes at most
+local name = ARGV[7] -- text: name of the jobs, 1 to 255 bytes
 local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 
 -- @include shared/exact
@@ -44,6 +44,9 @@ if superseded then
 end
 if remembered then
   return { 'enqueued', tonumber(remembered) }
+end
+if name == '' or #name > 255 then
+  return redis.error_reply('INVALID name: 1 to 255 bytes')
 end
 local now_us = clock_us()
 local count = #payloads - payloads_at + 1

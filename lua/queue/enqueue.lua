@@ -36,6 +36,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/save
 -- @include shared/queue/save-call
 -- @include shared/queue/marks
+-- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
@@ -111,6 +112,7 @@ for at = specs_at, #specs, 18 do
         due_ms,
         now_us
       )
+      standing = standing + (due_ms == 0 and 1 or 0)
     end
   else
     add_job(

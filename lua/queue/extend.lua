@@ -15,6 +15,8 @@ local claims, claims_at = ARGV, 3 -- repeated (number:text token:integer): the j
 
 -- @include shared/clock
 -- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/note-due
 -- @include shared/queue/run
 -- @include shared/queue/judge-one
 
@@ -34,11 +36,15 @@ for at = claims_at, #claims, 2 do
     refused[#refused + 1] = (at - claims_at) / 2
     refused[#refused + 1] = why
   else
+    -- Removed first, so that it also works when the server is out of memory.
+    redis.call('ZREM', leases, claims[at])
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = claims[at]
   end
 end
 if #ends > 0 then
   redis.call('ZADD', leases, unpack(ends))
+  note_due(queue, now_ms + lease_ms)
+  save_queue(meta, queue)
 end
 return { 'extended', now_ms, now_ms + lease_ms, refused }

@@ -37,6 +37,15 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+-- Whether a job whose number is in the list is ready there.
+local function stands_listed(prioritized_jobs, record, run, seq)
+  local job = read_job(record)
+  return state_of(run) == 'ready'
+    and job.group == ''
+    and job.priority == 0
+    and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
+end
+
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
 if state == 'ready' then
@@ -59,15 +68,16 @@ elseif state == 'done' then
 else
   return redis.error_reply('INVALID state: ready, prioritized, grouped, scheduled, claimed, dead or done')
 end
-local told = {}
+local told, seen = {}, {}
 if #numbers > 0 then
   local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
   for at, seq in ipairs(numbers) do
     local record, packed = stored[at * 2 - 1], stored[at * 2]
     local run = packed and unpack_run(packed)
-    -- A ghost is told where it stands now.
-    if record and (state ~= 'ready' or state_of(run) == 'ready') then
+    -- A ghost is told where it stands now, and one that came back where it stands first.
+    if record and (state ~= 'ready' or (not seen[seq] and stands_listed(prioritized, record, run, seq))) then
       tell_job(told, jobs, seq, record, run)
+      seen[seq] = true
     end
   end
 end

@@ -1,6 +1,6 @@
 --[[
-Gives jobs that are not claimed another priority; among those of one priority they keep their age. Outcomes: `changed`,
-`claimed`, `absent`. Safe to repeat.
+Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group
+that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
 
 @returns changed  outcomes:[outcome:text]
 @cost    O(jobs x log n)

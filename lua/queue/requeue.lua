@@ -53,7 +53,9 @@ local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
-  if seq and outcome ~= 'ready' and outcome ~= 'claimed' then
+  if outcome == 'stopping' then
+    outcome = 'claimed'
+  elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record)
     displace(
       jobs,

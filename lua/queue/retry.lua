@@ -35,7 +35,9 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/state
 -- @include shared/queue/save
 -- @include shared/queue/save-call
+-- @include shared/queue/settings
 -- @include shared/queue/marks
+-- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
@@ -47,6 +49,7 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/backoff
 -- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/stop
 -- @include shared/queue/idle
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
@@ -74,6 +77,9 @@ for at = failures_at, #failures, 5 do
   if why then
     refused[#refused + 1] = place
     refused[#refused + 1] = why
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
   else
     local job, delay_ms = read_job(record), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
@@ -120,6 +126,11 @@ for at = failures_at, #failures, 5 do
   end
 end
 if queue.idle > 0 then
+  -- Where so many may be claimed at once, another one may start now.
+  local settings = parse_settings(queue.settings)
+  if queue.ready > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS)) then
+    standing = math.max(standing, 1)
+  end
   local how = { channel = channel, sharded = sharded, counted = counted }
   call_idle(idle, queue, math.min(standing, 8), how)
   if soonest_ms < math.huge then

@@ -6,6 +6,565 @@ import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
+export interface AckAndClaimPlainArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** jobs to claim at most */
+  readonly limit: number
+  /** how long they are claimed */
+  readonly leaseMs: number
+  /** who is to be woken, '<process>.<number>'; empty: nobody */
+  readonly worker: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+  /** jobs that are done */
+  readonly acks: readonly { readonly number: string; readonly token: number }[]
+}
+
+export type AckAndClaimPlainAnswer =
+  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[] }
+  | { readonly status: 'declined' }
+
+function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { number: asInteger(flat[from]), token: asInteger(flat[from + 1]), attempt: asInteger(flat[from + 2]), name: asText(flat[from + 3]), payload: asBytes(flat[from + 4]) }
+  }
+  return found
+}
+
+/**
+ * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, as there.
+ *
+ * Cost: O((acks + limit) x log n).
+ */
+export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
+  script: {
+    name: 'queue/ack-and-claim-plain',
+    sha1: 'dd8cd9325ce12b3f3596fb6deeb71fa4cb33ca02',
+    reads: false,
+    bytes: true,
+    source: `--[[
+Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due.
+Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be
+claimed is not plain; \`ack-and-claim\` then does it all, and is given the same caller and call, for it answers a repeated
+call too. A worker that claims fewer than it may \`waits\`, as there.
+
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
+@returns declined
+@cost    O((acks + limit) x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
+local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most
+local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
+local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>'; empty: nobody
+local channel = ARGV[7] -- text: beginning of the channels of processes
+local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs that are done
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
+local CALL_MEMORY_MS = 600000
+
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  if number == call then
+    return answer, false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
+      redis.call('HDEL', calls, sample[at])
+    end
+  end
+end
+
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
+  end
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 24 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
+    struct.unpack('>ddddddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- What \`due_ms\` of a queue is where nothing will be due; see shared/queue/note-due.
+local NEVER_MS = 9007199254740991
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>dddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Saves the queue and remembers the call, in one write.
+local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+  if caller == '' then
+    return save_queue(meta, queue)
+  end
+  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  forget_old_calls(meta, call, now_ms)
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- Who watches the time; see shared/queue/idle.
+
+-- Where the one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, now_ms, how)
+  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
+    see_to(idle, queue, queue.due_ms, now_ms, how)
+  end
+end
+
+-- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
+-- in how many milliseconds it has to come back; 0: it need not.
+local function watch_time(queue, due_ms, wait_ms, now_ms)
+  if wait_ms > 0 then
+    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+  end
+  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    return 0
+  end
+  queue.watch_ms = due_ms
+  return math.max(1, due_ms - now_ms)
+end
+-- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
+
+-- Whether nothing but plain jobs can be met, and the call is not a repeated one.
+local function is_quiet(queue, call, now_ms)
+  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks > 0 or queue.due_ms <= now_ms then
+    return false
+  end
+  return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
+end
+
+-- Of a repeated argument (number, token): the fields and the numbers of the jobs that end, and their bytes. Nil where
+-- one is not plain, or not held.
+local function judge_plain(jobs, acks, acks_at)
+  local fields, numbers, bytes, count = {}, {}, 0, 0
+  for at = acks_at, #acks, 2 do
+    count = count + 1
+    fields[count] = 'r' .. acks[at]
+    numbers[count] = acks[at]
+  end
+  if count == 0 then
+    return fields, numbers, 0
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields))
+  local seen = {}
+  for place, packed in ipairs(stored) do
+    if not packed or seen[numbers[place]] then
+      return nil
+    end
+    seen[numbers[place]] = true
+    local state, token, attempts, _, size, is_plain = struct.unpack('>c1dHdI4B', packed)
+    if state ~= 'c' or is_plain == 0 or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
+      return nil
+    end
+    bytes = bytes + size
+    fields[count + place] = numbers[place]
+  end
+  return fields, numbers, bytes
+end
+
+-- The first jobs of the list and their records. Nil where one is not plain, or was claimed before.
+local function look_at_listed(jobs, ready, count)
+  if count == 0 then
+    return {}, {}
+  end
+  local numbers = redis.call('LRANGE', ready, '0', string.format('%d', count - 1))
+  local listed = #numbers
+  if listed == 0 then
+    return numbers, {}
+  end
+  local fields = {}
+  for at, seq in ipairs(numbers) do
+    fields[at] = seq
+    fields[listed + at] = 'r' .. seq
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields))
+  for at = 1, listed do
+    if not stored[at] or stored[listed + at] or string.byte(stored[at]) == 0 then
+      return nil
+    end
+  end
+  return numbers, stored
+end
+
+-- Leases the first jobs of the list. Answers what is told of them.
+local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, ends_ms)
+  local now_ms = math.floor(now_us / 1000)
+  local ends, token, bytes = string.format('%.0f', ends_ms), queue.token, 0
+  local told, runs, scores, count = {}, {}, {}, #numbers
+  for at, seq in ipairs(numbers) do
+    local record = stored[at]
+    local size, length = #record, string.byte(record)
+    local name = string.sub(record, 2, length + 1)
+    token, bytes = token + 1, bytes + size
+    local to, pair = at * 5, at * 2
+    told[to - 4], told[to - 3], told[to - 2] = tonumber(seq), token, 1
+    told[to - 1], told[to] = name, string.sub(record, length + 2)
+    runs[pair - 1] = 'r' .. seq
+    runs[pair] = struct.pack('>c1dHdI4B', 'c', token, 1, now_ms, size, 1) .. name
+    scores[pair - 1], scores[pair] = ends, seq
+  end
+  redis.call('LTRIM', ready, string.format('%d', count), '-1')
+  redis.call('HSET', jobs, unpack(runs))
+  redis.call('ZADD', leases, unpack(scores))
+  note_due(queue, ends_ms)
+  queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
+  return told
+end
+
+local queue = open_queue(meta, codec, caller)
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.codec ~= codec or not is_quiet(queue, call, now_ms) then
+  return { 'declined' }
+end
+local ended, numbers, bytes = judge_plain(jobs, acks, acks_at)
+local taken, stored = look_at_listed(jobs, ready, limit)
+if not ended or not taken then
+  return { 'declined' }
+end
+
+if #numbers > 0 then
+  redis.call('ZREM', leases, unpack(numbers))
+  redis.call('HDEL', jobs, unpack(ended))
+  queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
+end
+leave_idle(idle, queue, worker)
+if queue.watch_ms <= now_ms then
+  queue.watch_ms = 0
+end
+local count, token, ends_ms, told = #taken, 0, 0, {}
+if count > 0 then
+  queue.token = next_token(queue.token, now_us) - 1
+  token, ends_ms = queue.token, now_ms + lease_ms
+  told = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
+end
+local waits, recheck_ms = worker ~= '' and count < limit, 0
+if queue.idle > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
+    call_idle(idle, queue, 1, how)
+  elseif count > 0 and not waits then
+    see_to(idle, queue, ends_ms, now_ms, how)
+  elseif limit == 0 then
+    see_to_watch(idle, queue, now_ms, how)
+  end
+end
+if waits then
+  recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
+  stand_idle(idle, queue, worker, recheck_ms > 0)
+end
+save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
+return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, told }
+`,
+  },
+  parts: ['meta', 'jobs', 'ready', 'leases', 'idle'],
+  lines: [
+    [1, 'lua/queue/ack-and-claim-plain.lua', 1],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/calls.lua', 1],
+    [79, 'lua/shared/tell.lua', 1],
+    [104, 'lua/shared/next-token.lua', 1],
+    [109, 'lua/shared/queue/state.lua', 1],
+    [174, 'lua/shared/queue/never.lua', 1],
+    [176, 'lua/shared/queue/save.lua', 1],
+    [225, 'lua/shared/queue/save-call.lua', 1],
+    [233, 'lua/shared/queue/note-due.lua', 1],
+    [241, 'lua/shared/queue/idle.lua', 1],
+    [303, 'lua/shared/queue/watch.lua', 1],
+    [324, 'lua/shared/queue/plain.lua', 1],
+    [411, 'lua/queue/ack-and-claim-plain.lua', 39],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(9 + args.acks.length * 2)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    encoded[3] = args.limit
+    encoded[4] = args.leaseMs
+    encoded[5] = args.worker
+    encoded[6] = args.channel
+    encoded[7] = args.sharded ? 1 : 0
+    encoded[8] = args.counted ? 1 : 0
+    let at = 9
+    for (const item of args.acks) {
+      encoded[at++] = item.number
+      encoded[at++] = item.token
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'claimed':
+        return {
+          status: 'claimed',
+          nowMs: asInteger(parts[1]),
+          endsAtMs: asInteger(parts[2]),
+          waits: asFlag(parts[3]),
+          recheckMs: asInteger(parts[4]),
+          jobs: readJobsOfAckAndClaimPlainClaimed(parts[5]),
+        }
+      case 'declined':
+        return { status: 'declined' }
+      default:
+        return unexpected('one of the answers claimed, declined', parts[0])
+    }
+  },
+}
+
 export interface AckAndClaimArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -62,12 +621,12 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 /**
  * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
  *
- * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries of the list whose jobs are elsewhere.
+ * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries of the list whose jobs are elsewhere.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'e621ae97a628f75428e52ba3e4b402a9cf78d70e',
+    sha1: 'c4dd2d472c4b4737c1cb6c9153256603510937c7',
     reads: false,
     bytes: true,
     source: `--[[
@@ -78,7 +637,7 @@ there is work; of those who wait one watches the time and comes back after \`rec
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
-@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 groups and 2,000 entries
+@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
          of the list whose jobs are elsewhere
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -204,11 +763,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -216,8 +776,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -238,6 +799,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -252,19 +814,23 @@ local function open_queue(meta, codec, caller)
     done = done,
   }
 end
+-- What \`due_ms\` of a queue is where nothing will be due; see shared/queue/note-due.
+local NEVER_MS = 9007199254740991
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- Stores a queue that did not exist, so that its main key is there from its first write on.
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -276,6 +842,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -306,12 +873,12 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -324,7 +891,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,
@@ -346,6 +913,14 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
@@ -356,9 +931,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -431,8 +1006,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -459,7 +1035,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -649,14 +1226,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -665,7 +1245,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -699,7 +1279,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -716,10 +1300,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -731,9 +1315,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -783,6 +1365,15 @@ end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
@@ -797,7 +1388,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -852,12 +1443,22 @@ local function end_claim(groups, turns, held, queue, job, run, now_us)
     free_in_group(groups, turns, held, job.group, now_us)
   end
 end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
+end
 -- Taking back what lost workers held.
 
 local LOST = 'lost'
 local LOST_MESSAGE = 'the lease ended before the job did'
 
--- Jobs whose lease has ended are ready again, before those that wait, or dead where that was their last attempt.
+-- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
+-- where that was their last attempt.
 -- Answers how many there were.
 local function reclaim_lost(
   jobs,
@@ -886,9 +1487,9 @@ local function reclaim_lost(
     if stored[1] then
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(groups, turns, held, queue, job, run, now_us)
-      queue.reclaimed = queue.reclaimed + 1
       if run.state == 'x' then
         erase_job(jobs, ids, seq, job)
+        queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
         bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
@@ -902,6 +1503,7 @@ local function reclaim_lost(
         note_failure(jobs, seq, now_ms, LOST, LOST_MESSAGE)
         queue.ready = queue.ready + run.size
       end
+      queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
     end
   end
   return #lost
@@ -909,13 +1511,16 @@ end
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
 -- ended, and their results stay with them.
 
--- Removes what is above the number kept, or older than it may be; at most so many.
+-- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many.
 local function drop_done(jobs, ids, done, queue, settings, now_ms, most)
   local surplus = {}
   if settings.keep_ms > 0 then
     surplus = redis.call('ZRANGEBYSCORE', done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
   end
-  local above = settings.keep_count > 0 and redis.call('ZCARD', done) - settings.keep_count or 0
+  local above = settings.keep_ms == 0 and most or 0
+  if settings.keep_count > 0 then
+    above = redis.call('ZCARD', done) - settings.keep_count
+  end
   if above > #surplus then
     surplus = redis.call('ZRANGE', done, '0', math.min(above, most) - 1)
   end
@@ -938,6 +1543,8 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
   local now_ms = math.floor(now_us / 1000)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  -- A removal first, so that it also works when the server is out of memory.
+  redis.call('ZREM', leases, ended[1])
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
@@ -975,13 +1582,17 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
   if keeps then
     redis.call('ZADD', done, unpack(kept))
     redis.call('HSET', jobs, unpack(kept_runs))
+  end
+  if queue.done > 0 then
     drop_done(jobs, ids, done, queue, settings, now_ms, 100 + #numbers)
   end
   queue.acked = queue.acked + #numbers
 end
 -- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
--- What is taken is a flat list of number, record and packed run (false: none).
+-- What is taken is a flat list of number, record and packed run (false: none); its \`seen\` are the numbers that it has,
+-- where the list may have one of them twice.
 local MOST_GHOSTS = 1000
+local MOST_EMPTY = 100
 
 local function is_ready(packed)
   return not packed or string.find(packed, '^[rb]') ~= nil
@@ -999,7 +1610,7 @@ local function stands_in_list(record, packed)
 end
 
 local function take_listed(jobs, ready, queue, count, taken)
-  local passed = 0
+  local passed, seen = 0, taken.seen
   while count > 0 and passed < MOST_GHOSTS do
     local numbers = redis.call('LPOP', ready, count)
     if not numbers then
@@ -1009,7 +1620,10 @@ local function take_listed(jobs, ready, queue, count, taken)
     local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
     for at, seq in ipairs(numbers) do
       local record, packed = stored[at * 2 - 1], stored[at * 2]
-      if stands_in_list(record, packed) then
+      if stands_in_list(record, packed) and not (seen and seen[seq]) then
+        if seen then
+          seen[seq] = true
+        end
         taken[#taken + 1] = seq
         taken[#taken + 1] = record
         taken[#taken + 1] = packed
@@ -1028,6 +1642,9 @@ local function take_numbers(jobs, numbers, taken)
   end
   local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
   for at, seq in ipairs(numbers) do
+    if taken.seen then
+      taken.seen[seq] = true
+    end
     taken[#taken + 1] = seq
     taken[#taken + 1] = stored[at * 2 - 1]
     taken[#taken + 1] = stored[at * 2]
@@ -1066,16 +1683,20 @@ end
 
 -- The list counts as one group more.
 local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, count, now_us, taken)
-  local ring = redis.call('LLEN', turns)
-  while count > 0 and ring > 0 do
+  local ring, empty = redis.call('LLEN', turns), 0
+  while count > 0 and ring > 0 and empty < MOST_EMPTY do
     local before = #taken
     if queue.turn >= ring then
       queue.turn = 0
       take_listed(jobs, ready, queue, 1, taken)
     else
-      queue.turn = queue.turn + 1
       local seq = take_of_group(grouped, groups, turns, held, now_us)
-      take_numbers(jobs, { seq or nil }, taken)
+      if seq then
+        queue.turn = queue.turn + 1
+        take_numbers(jobs, { seq }, taken)
+      else
+        empty = empty + 1
+      end
       ring = redis.call('LLEN', turns)
     end
     count = count - (#taken - before) / 3
@@ -1084,7 +1705,7 @@ local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, co
 end
 
 local function take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, count, now_us)
-  local taken = {}
+  local taken = { seen = queue.ghosts > 0 and {} or nil }
   local has_priorities = is_marked(queue, PRIORITIES)
   if has_priorities then
     take_prioritized(jobs, prioritized, '-inf', '(0', count, taken)
@@ -1127,14 +1748,16 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
   local told, options, runs, ends = {}, {}, {}, {}
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
-    local attempts, size, is_plain = 1, #record, 1
-    local name, body_at
+    local attempts, size = 1, #record
+    local is_plain, name, body_at
     token = token + 1
     if packed then
       attempts = unpack_run(packed).attempts + 1
     end
     local length = string.byte(record)
     if length > 0 then
+      -- One that was requeued may have a failure to forget.
+      is_plain = packed and attempts == 1 and 0 or 1
       body_at = length + 2
       name = string.sub(record, 2, length + 1)
     else
@@ -1160,6 +1783,7 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
   queue.token = token
   redis.call('HSET', jobs, unpack(runs))
   redis.call('ZADD', leases, unpack(ends))
+  note_due(queue, now_ms + lease_ms)
   return told, options
 end
 -- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
@@ -1193,18 +1817,19 @@ end
 
 -- What was claimed by the call that got these tokens: number, record and run of each.
 local function claimed_before(jobs, leases, token, count, ends_ms)
-  local found = {}
-  local numbers = redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', '0', '1000')
-  if #numbers == 0 then
-    return found
-  end
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-  for at, seq in ipairs(numbers) do
-    local run = stored[at * 2] and unpack_run(stored[at * 2])
-    if run and run.token > token and run.token <= token + count then
-      found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+  local found, from = {}, 0
+  repeat
+    local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
+      or {}
+    local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
+    for at, seq in ipairs(numbers) do
+      local run = stored[at * 2] and unpack_run(stored[at * 2])
+      if run and run.token > token and run.token <= token + count then
+        found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+      end
     end
-  end
+    from = from + #numbers
+  until #numbers < 1000
   return found
 end
 
@@ -1233,7 +1858,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -1244,12 +1871,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -1257,14 +1888,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -1280,71 +1916,13 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, how)
   end
 end
--- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
-local function next_due_ms(scheduled, leases, held, queue)
-  local first = redis.call('ZRANGE', scheduled, '0', '0', 'WITHSCORES')[2]
-  local lease = redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2]
-  local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
-  if is_marked(queue, GROUPS) then
-    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
-    soonest = math.min(soonest, tonumber(group or math.huge))
-  end
-  return soonest < math.huge and soonest or nil
-end
--- What may be acked, and what may be claimed.
+-- Who watches the time; see shared/queue/idle.
 
--- Of a repeated argument (number, token, result): what ends, as number, run and result, and what is refused.
-local function judge_acks(jobs, acks, acks_at)
-  local ended, refused, fields = {}, {}, {}
-  if #acks < acks_at then
-    return ended, refused
+-- Where the one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, now_ms, how)
+  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
+    see_to(idle, queue, queue.due_ms, now_ms, how)
   end
-  for at = acks_at, #acks, 3 do
-    fields[#fields + 1] = 'r' .. acks[at]
-  end
-  local stored = redis.call('HMGET', jobs, unpack(fields))
-  local seen = {}
-  for place, packed in ipairs(stored) do
-    local at = acks_at + (place - 1) * 3
-    local seq = acks[at]
-    local run = packed and unpack_run(packed)
-    local why = seen[seq] and 'acked' or why_not(run, tonumber(acks[at + 1]))
-    if why then
-      refused[#refused + 1] = place - 1
-      refused[#refused + 1] = why
-    else
-      seen[seq] = true
-      ended[#ended + 1] = seq
-      ended[#ended + 1] = run
-      ended[#ended + 1] = acks[at + 2]
-    end
-  end
-  return ended, refused
-end
-
--- How many jobs may be claimed now, and in how many milliseconds one more may where the rate allows none.
-local function room_of(leases, queue, settings, limit, now_us)
-  local room = limit
-  if settings.paused then
-    return 0, 0
-  end
-  if settings.concurrency > 0 then
-    room = math.min(room, settings.concurrency - redis.call('ZCARD', leases))
-  end
-  if settings.rate_limit > 0 and room > 0 then
-    local left = starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
-    if left == 0 then
-      local wait_ms = next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
-      return 0, math.max(1, wait_ms)
-    end
-    room = math.min(room, left)
-  end
-  return math.max(0, room), 0
-end
-
--- Whether a job that ends may let another one start.
-local function may_free_others(queue, settings)
-  return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
 end
 
 -- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
@@ -1358,6 +1936,95 @@ local function watch_time(queue, due_ms, wait_ms, now_ms)
   end
   queue.watch_ms = due_ms
   return math.max(1, due_ms - now_ms)
+end
+-- What may be acked, and what may be claimed.
+
+-- Of a repeated argument (number, token, result): what ends, as number, run and result, what is refused, and the
+-- numbers of those that are refused because they were cancelled.
+local function judge_acks(jobs, acks, acks_at)
+  local ended, refused, stopped, fields = {}, {}, {}, {}
+  if #acks < acks_at then
+    return ended, refused, stopped
+  end
+  for at = acks_at, #acks, 3 do
+    fields[#fields + 1] = 'r' .. acks[at]
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields))
+  local seen = {}
+  for place, packed in ipairs(stored) do
+    local at = acks_at + (place - 1) * 3
+    local seq = acks[at]
+    local run = packed and unpack_run(packed)
+    local why = seen[seq] or why_not(run, tonumber(acks[at + 1]))
+    if why then
+      refused[#refused + 1] = place - 1
+      refused[#refused + 1] = why
+      if why == 'cancelled' and not seen[seq] then
+        seen[seq] = why
+        stopped[#stopped + 1] = seq
+      end
+    else
+      seen[seq] = 'acked'
+      ended[#ended + 1] = seq
+      ended[#ended + 1] = run
+      ended[#ended + 1] = acks[at + 2]
+    end
+  end
+  return ended, refused, stopped
+end
+
+-- How many jobs may be claimed now.
+local function room_of(leases, queue, settings, limit, now_us)
+  local room = limit
+  if settings.paused then
+    return 0
+  end
+  if settings.concurrency > 0 then
+    room = math.min(room, settings.concurrency - redis.call('ZCARD', leases))
+  end
+  if settings.rate_limit > 0 and room > 0 then
+    room = math.min(room, starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us))
+  end
+  return math.max(0, room)
+end
+
+-- In how many milliseconds the rate lets another ready job start; 0: it holds back none.
+local function next_start_ms(queue, settings, now_us)
+  if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
+    return 0
+  end
+  return next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
+end
+
+-- Whether a job that ends may let another one start.
+local function may_free_others(queue, settings)
+  return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
+end
+-- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
+local function next_due_ms(scheduled, leases, held, queue)
+  local first = redis.call('ZRANGE', scheduled, '0', '0', 'WITHSCORES')[2]
+  local lease = redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2]
+  local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
+  if is_marked(queue, GROUPS) then
+    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
+    soonest = math.min(soonest, tonumber(group or math.huge))
+  end
+  return soonest < math.huge and soonest or nil
+end
+
+-- When what was claimed just now, until \`ends_ms\`, brings something to do: its leases end, or a rate that it used up
+-- lets the next job start.
+local function next_change_ms(held, queue, settings, ends_ms, now_us)
+  local soonest = ends_ms
+  local start_ms = next_start_ms(queue, settings, now_us)
+  if start_ms > 0 then
+    soonest = math.min(soonest, math.floor(now_us / 1000) + start_ms)
+  end
+  if is_marked(queue, GROUPS) then
+    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
+    soonest = math.min(soonest, tonumber(group or math.huge))
+  end
+  return soonest
 end
 
 local queue = open_queue(meta, codec, caller)
@@ -1382,7 +2049,10 @@ if remembered then
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, parse_refused(text), told, options }
 end
 
-local ended, refused = judge_acks(jobs, acks, acks_at)
+local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
+for _, seq in ipairs(stopped) do
+  stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+end
 if #ended > 0 then
   finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
 end
@@ -1390,9 +2060,14 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
-  if #ended > 0 and may_free_others(queue, settings) and has_more(ready, prioritized, turns, queue) then
+  if
+    #ended + #stopped > 0
+    and may_free_others(queue, settings)
+    and has_more(ready, prioritized, turns, queue)
+  then
     call_idle(idle, queue, 1, how)
   end
+  see_to_watch(idle, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, 0, 0, paused, refused, {}, {} }
 end
@@ -1400,28 +2075,31 @@ end
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-reclaim_lost(
-  jobs,
-  ready,
-  prioritized,
-  leases,
-  grouped,
-  groups,
-  turns,
-  held,
-  ids,
-  dead,
-  failed,
-  kinds,
-  queue,
-  now_us,
-  100
-)
-show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queue, now_us, 100)
+if queue.due_ms <= now_ms then
+  reclaim_lost(
+    jobs,
+    ready,
+    prioritized,
+    leases,
+    grouped,
+    groups,
+    turns,
+    held,
+    ids,
+    dead,
+    failed,
+    kinds,
+    queue,
+    now_us,
+    100
+  )
+  show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queue, now_us, 100)
+  queue.due_ms = next_due_ms(scheduled, leases, held, queue) or NEVER_MS
+end
 if is_marked(queue, GROUPS) then
   release_held(groups, turns, held, now_us, 100)
 end
-local room, wait_ms = room_of(leases, queue, settings, limit, now_us)
+local room = room_of(leases, queue, settings, limit, now_us)
 local taken, told, options = {}, {}, {}
 if room > 0 then
   taken = take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, room, now_us)
@@ -1436,21 +2114,25 @@ if count > 0 then
       arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
   end
 end
-local waits, recheck_ms = 0, 0
+local waits = worker ~= '' and count < limit
+local recheck_ms = 0
 if queue.idle > 0 then
   if count == room and count > 0 and has_more(ready, prioritized, turns, queue) then
     call_idle(idle, queue, 1, how)
-  elseif count > 0 then
-    see_to(idle, queue, ends_ms, now_ms, how)
+  elseif count > 0 and not waits then
+    see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
   end
 end
-if worker ~= '' and count < limit then
-  waits = 1
-  stand_idle(idle, queue, worker)
+if waits then
+  local wait_ms = next_start_ms(queue, settings, now_us)
+  if room > count and queue.ready > 0 and has_more(ready, prioritized, turns, queue) then
+    wait_ms = 1
+  end
   recheck_ms = watch_time(queue, next_due_ms(scheduled, leases, held, queue), wait_ms, now_ms)
+  stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, refused, told, options }
+return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refused, told, options }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
@@ -1461,32 +2143,36 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, refused, told, o
     [91, 'lua/shared/tell.lua', 1],
     [116, 'lua/shared/next-token.lua', 1],
     [121, 'lua/shared/queue/state.lua', 1],
-    [183, 'lua/shared/queue/save.lua', 1],
-    [229, 'lua/shared/queue/save-call.lua', 1],
-    [237, 'lua/shared/queue/settings.lua', 1],
-    [264, 'lua/shared/queue/marks.lua', 1],
-    [277, 'lua/shared/queue/rate.lua', 1],
-    [297, 'lua/shared/queue/job.lua', 1],
-    [382, 'lua/shared/queue/run.lua', 1],
-    [428, 'lua/shared/queue/names.lua', 1],
-    [474, 'lua/shared/queue/failure.lua', 1],
-    [484, 'lua/shared/queue/note-failure.lua', 1],
-    [488, 'lua/shared/queue/groups.lua', 1],
-    [626, 'lua/shared/queue/ready.lua', 1],
-    [668, 'lua/shared/queue/fields.lua', 1],
-    [677, 'lua/shared/queue/due.lua', 1],
-    [711, 'lua/shared/queue/dead.lua', 1],
-    [766, 'lua/shared/queue/end.lua', 1],
-    [783, 'lua/shared/queue/reclaim.lua', 1],
-    [837, 'lua/shared/queue/finish.lua', 1],
-    [910, 'lua/shared/queue/take.lua', 1],
-    [1037, 'lua/shared/queue/lease.lua', 1],
-    [1093, 'lua/shared/queue/told.lua', 1],
-    [1115, 'lua/shared/queue/claimed-before.lua', 1],
-    [1160, 'lua/shared/queue/idle.lua', 1],
-    [1211, 'lua/shared/queue/next-due.lua', 1],
-    [1222, 'lua/shared/queue/judge.lua', 1],
-    [1290, 'lua/queue/ack-and-claim.lua', 69],
+    [186, 'lua/shared/queue/never.lua', 1],
+    [188, 'lua/shared/queue/save.lua', 1],
+    [237, 'lua/shared/queue/save-call.lua', 1],
+    [245, 'lua/shared/queue/settings.lua', 1],
+    [272, 'lua/shared/queue/marks.lua', 1],
+    [285, 'lua/shared/queue/note-due.lua', 1],
+    [293, 'lua/shared/queue/rate.lua', 1],
+    [313, 'lua/shared/queue/job.lua', 1],
+    [399, 'lua/shared/queue/run.lua', 1],
+    [446, 'lua/shared/queue/names.lua', 1],
+    [492, 'lua/shared/queue/failure.lua', 1],
+    [502, 'lua/shared/queue/note-failure.lua', 1],
+    [506, 'lua/shared/queue/groups.lua', 1],
+    [647, 'lua/shared/queue/ready.lua', 1],
+    [691, 'lua/shared/queue/fields.lua', 1],
+    [700, 'lua/shared/queue/due.lua', 1],
+    [734, 'lua/shared/queue/dead.lua', 1],
+    [798, 'lua/shared/queue/end.lua', 1],
+    [815, 'lua/shared/queue/stop.lua', 1],
+    [824, 'lua/shared/queue/reclaim.lua', 1],
+    [880, 'lua/shared/queue/finish.lua', 1],
+    [960, 'lua/shared/queue/take.lua', 1],
+    [1099, 'lua/shared/queue/lease.lua', 1],
+    [1158, 'lua/shared/queue/told.lua', 1],
+    [1180, 'lua/shared/queue/claimed-before.lua', 1],
+    [1226, 'lua/shared/queue/idle.lua', 1],
+    [1288, 'lua/shared/queue/watch.lua', 1],
+    [1309, 'lua/shared/queue/judge.lua', 1],
+    [1372, 'lua/shared/queue/next-due.lua', 1],
+    [1398, 'lua/queue/ack-and-claim.lua', 73],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -1559,7 +2245,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'ad03dca9b982c4171bf1ecc81bc75ae4eba4fcdf',
+    sha1: '683213c16ebe0edaa89d57ed659f5a2e18ee5b68',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1651,11 +2337,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -1663,8 +2350,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -1685,6 +2373,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -1705,13 +2394,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -1723,6 +2414,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -1763,9 +2455,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -1838,8 +2530,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -1866,7 +2559,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -2052,14 +2746,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -2068,7 +2765,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -2101,6 +2798,15 @@ end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
@@ -2115,7 +2821,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -2169,6 +2875,15 @@ local function end_claim(groups, turns, held, queue, job, run, now_us)
   if job.group ~= '' then
     free_in_group(groups, turns, held, job.group, now_us)
   end
+end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
 local function judge_job(jobs, seq, token)
@@ -2226,6 +2941,9 @@ for at = failures_at, #failures, 4 do
   if why then
     refused[#refused + 1] = (at - failures_at) / 4
     refused[#refused + 1] = why
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
   else
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
@@ -2243,19 +2961,20 @@ return { 'buried', refused }
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/calls.lua', 1],
     [76, 'lua/shared/queue/state.lua', 1],
-    [138, 'lua/shared/queue/save.lua', 1],
-    [184, 'lua/shared/queue/save-call.lua', 1],
-    [192, 'lua/shared/queue/rate.lua', 1],
-    [212, 'lua/shared/queue/job.lua', 1],
-    [297, 'lua/shared/queue/run.lua', 1],
-    [343, 'lua/shared/queue/names.lua', 1],
-    [389, 'lua/shared/queue/failure.lua', 1],
-    [399, 'lua/shared/queue/groups.lua', 1],
-    [537, 'lua/shared/queue/dead.lua', 1],
-    [592, 'lua/shared/queue/end.lua', 1],
-    [609, 'lua/shared/queue/judge-one.lua', 1],
-    [619, 'lua/shared/queue/told.lua', 1],
-    [641, 'lua/queue/bury.lua', 39],
+    [141, 'lua/shared/queue/save.lua', 1],
+    [190, 'lua/shared/queue/save-call.lua', 1],
+    [198, 'lua/shared/queue/rate.lua', 1],
+    [218, 'lua/shared/queue/job.lua', 1],
+    [304, 'lua/shared/queue/run.lua', 1],
+    [351, 'lua/shared/queue/names.lua', 1],
+    [397, 'lua/shared/queue/failure.lua', 1],
+    [407, 'lua/shared/queue/groups.lua', 1],
+    [548, 'lua/shared/queue/dead.lua', 1],
+    [612, 'lua/shared/queue/end.lua', 1],
+    [629, 'lua/shared/queue/stop.lua', 1],
+    [638, 'lua/shared/queue/judge-one.lua', 1],
+    [648, 'lua/shared/queue/told.lua', 1],
+    [670, 'lua/queue/bury.lua', 40],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.failures.length * 4)
@@ -2303,20 +3022,21 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: its worker is told when it extends or acks, and the job is removed then, or when its lease ends: `stopping`. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed.
+ * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed.
  *
  * Cost: O(jobs x log n).
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '87f5d37f1ac078848279c42206c4048b1504d5e6',
+    sha1: '01f86eaef2cf49d8f6b78961d16d27a580a07dab',
     reads: false,
     bytes: false,
     source: `--[[
 Cancels jobs. One that is not claimed is removed, also one that is dead or done: \`cancelled\`. One that is claimed is to
-stop: its worker is told when it extends or acks, and the job is removed then, or when its lease ends: \`stopping\`.
-\`absent\`: there is no such job. Repeating the call changes nothing more, and says \`absent\` of what it removed.
+stop: \`stopping\`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by
+one of the last three, or when its lease ends. \`absent\`: there is no such job. Repeating the call changes nothing more,
+and says \`absent\` of what it removed.
 
 @returns cancelled  outcomes:[outcome:text]
 @cost    O(jobs x log n)
@@ -2354,11 +3074,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -2366,8 +3087,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -2388,6 +3110,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -2408,13 +3131,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -2426,6 +3151,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -2471,9 +3197,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -2546,8 +3272,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -2574,7 +3301,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -2760,14 +3488,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -2776,7 +3507,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -2810,7 +3541,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -2827,10 +3562,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -2842,14 +3577,21 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -2865,7 +3607,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -3023,22 +3765,22 @@ return { 'cancelled', outcomes }
   parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/queue/state.lua', 1],
-    [90, 'lua/shared/queue/save.lua', 1],
-    [136, 'lua/shared/queue/marks.lua', 1],
-    [149, 'lua/shared/queue/rate.lua', 1],
-    [169, 'lua/shared/queue/job.lua', 1],
-    [254, 'lua/shared/queue/run.lua', 1],
-    [300, 'lua/shared/queue/names.lua', 1],
-    [346, 'lua/shared/queue/failure.lua', 1],
-    [356, 'lua/shared/queue/groups.lua', 1],
-    [494, 'lua/shared/queue/ready.lua', 1],
-    [536, 'lua/shared/queue/dead.lua', 1],
-    [591, 'lua/shared/queue/end.lua', 1],
-    [608, 'lua/shared/queue/find.lua', 1],
-    [629, 'lua/shared/queue/displace.lua', 1],
-    [661, 'lua/queue/cancel.lua', 37],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/queue/state.lua', 1],
+    [94, 'lua/shared/queue/save.lua', 1],
+    [143, 'lua/shared/queue/marks.lua', 1],
+    [156, 'lua/shared/queue/rate.lua', 1],
+    [176, 'lua/shared/queue/job.lua', 1],
+    [262, 'lua/shared/queue/run.lua', 1],
+    [309, 'lua/shared/queue/names.lua', 1],
+    [355, 'lua/shared/queue/failure.lua', 1],
+    [365, 'lua/shared/queue/groups.lua', 1],
+    [506, 'lua/shared/queue/ready.lua', 1],
+    [550, 'lua/shared/queue/dead.lua', 1],
+    [614, 'lua/shared/queue/end.lua', 1],
+    [631, 'lua/shared/queue/find.lua', 1],
+    [652, 'lua/shared/queue/displace.lua', 1],
+    [684, 'lua/queue/cancel.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.wanted.length)
@@ -3083,7 +3825,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '6bf43ae31f6a16fac1b1529f3ae8faf21309c337',
+    sha1: 'e9d2829ab3890e4991354bcf65d464fc55f72058',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3141,7 +3883,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -3152,12 +3896,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -3165,14 +3913,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -3190,7 +3943,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
 end
 
 local waiting = { idle = redis.call('ZCARD', idle) }
-call_idle(idle, waiting, 8, { channel = channel, sharded = sharded, counted = counted })
+call_idle(idle, waiting, MOST_GONE, { channel = channel, sharded = sharded, counted = counted })
 local keys = {
   meta,
   jobs,
@@ -3221,7 +3974,7 @@ return { 'cleared', existed }
     [1, 'lua/queue/clear.lua', 1],
     [27, 'lua/shared/tell.lua', 1],
     [52, 'lua/shared/queue/idle.lua', 1],
-    [103, 'lua/queue/clear.lua', 29],
+    [114, 'lua/queue/clear.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3277,7 +4030,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '73957a2d5c85c020f96cd44f955ee6b63b69b4a5',
+    sha1: 'bfde20cd83e9e150931f609863efc2feeb6be223',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3346,11 +4099,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -3358,8 +4112,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -3380,6 +4135,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -3400,13 +4156,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -3418,6 +4176,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -3450,9 +4209,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -3552,14 +4311,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -3568,7 +4330,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -3602,7 +4364,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -3613,12 +4377,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -3626,14 +4394,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -3697,11 +4470,11 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/tell.lua', 1],
     [53, 'lua/shared/queue/state.lua', 1],
-    [115, 'lua/shared/queue/save.lua', 1],
-    [161, 'lua/shared/queue/rate.lua', 1],
-    [181, 'lua/shared/queue/groups.lua', 1],
-    [319, 'lua/shared/queue/idle.lua', 1],
-    [370, 'lua/queue/configure-group.lua', 29],
+    [118, 'lua/shared/queue/save.lua', 1],
+    [167, 'lua/shared/queue/rate.lua', 1],
+    [187, 'lua/shared/queue/groups.lua', 1],
+    [328, 'lua/shared/queue/idle.lua', 1],
+    [390, 'lua/queue/configure-group.lua', 29],
   ],
   encode(args) {
     return [
@@ -3770,7 +4543,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'aac44e11e08ec08545202105283113bc9172fce4',
+    sha1: '1bf226c89fa94c18dfd8ac8d1a3b9f7455169fae',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3838,11 +4611,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -3850,8 +4624,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -3872,6 +4647,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -3892,13 +4668,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -3910,6 +4688,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -3932,12 +4711,12 @@ local function save_queue(meta, queue)
     redis.call('HSET', meta, 'state', packed)
   end
 end
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -3950,7 +4729,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,
@@ -3963,7 +4742,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -3974,12 +4755,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -3987,14 +4772,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -4053,10 +4843,10 @@ return {
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/tell.lua', 1],
     [52, 'lua/shared/queue/state.lua', 1],
-    [114, 'lua/shared/queue/save.lua', 1],
-    [160, 'lua/shared/queue/settings.lua', 1],
-    [187, 'lua/shared/queue/idle.lua', 1],
-    [238, 'lua/queue/configure.lua', 27],
+    [117, 'lua/shared/queue/save.lua', 1],
+    [166, 'lua/shared/queue/settings.lua', 1],
+    [193, 'lua/shared/queue/idle.lua', 1],
+    [255, 'lua/queue/configure.lua', 27],
   ],
   encode(args) {
     return [
@@ -4104,7 +4894,7 @@ export interface EnqueueAlikeArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** name of the jobs, 255 bytes at most */
+  /** name of the jobs, 1 to 255 bytes */
   readonly name: string
   /** of each job */
   readonly payloads: readonly (string | Uint8Array)[]
@@ -4122,7 +4912,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '05ed36e6d847ce5858fe915450284814acdf4fa9',
+    sha1: 'dcb12014a4c3f6ba4cc3c2c277188ac5d8df3906',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4143,7 +4933,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local name = ARGV[7] -- text: name of the jobs, 255 bytes at most
+local name = ARGV[7] -- text: name of the jobs, 1 to 255 bytes
 local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
@@ -4252,11 +5042,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -4264,8 +5055,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -4286,6 +5078,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -4306,13 +5099,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -4324,6 +5119,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -4358,7 +5154,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -4369,12 +5167,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -4382,14 +5184,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -4479,8 +5286,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -4513,6 +5321,9 @@ if superseded then
 end
 if remembered then
   return { 'enqueued', tonumber(remembered) }
+end
+if name == '' or #name > 255 then
+  return redis.error_reply('INVALID name: 1 to 255 bytes')
 end
 local now_us = clock_us()
 local count = #payloads - payloads_at + 1
@@ -4550,12 +5361,12 @@ return { 'enqueued', first }
     [43, 'lua/shared/calls.lua', 1],
     [89, 'lua/shared/tell.lua', 1],
     [114, 'lua/shared/queue/state.lua', 1],
-    [176, 'lua/shared/queue/save.lua', 1],
-    [222, 'lua/shared/queue/save-call.lua', 1],
-    [230, 'lua/shared/queue/idle.lua', 1],
-    [281, 'lua/shared/queue/number.lua', 1],
-    [290, 'lua/shared/queue/job.lua', 1],
-    [375, 'lua/queue/enqueue-alike.lua', 33],
+    [179, 'lua/shared/queue/save.lua', 1],
+    [228, 'lua/shared/queue/save-call.lua', 1],
+    [236, 'lua/shared/queue/idle.lua', 1],
+    [298, 'lua/shared/queue/number.lua', 1],
+    [307, 'lua/shared/queue/job.lua', 1],
+    [393, 'lua/queue/enqueue-alike.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -4623,7 +5434,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'c172d8cd6c0976b03f01e436f0f5c153b5d399bb',
+    sha1: '62de08e1cdbe9d88db0ac4e7a99afe61d878c850',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4761,11 +5572,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -4773,8 +5585,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -4795,6 +5608,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -4815,13 +5629,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -4833,6 +5649,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -4876,6 +5693,14 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
@@ -4886,9 +5711,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -4961,8 +5786,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -4989,7 +5815,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -5165,14 +5992,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -5181,7 +6011,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -5215,7 +6045,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -5232,10 +6066,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -5247,9 +6081,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -5290,6 +6122,7 @@ local function add_job(
   else
     redis.call('HSET', jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
     redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
 end
@@ -5364,6 +6197,7 @@ local function replace_job(
   else
     redis.call('HSET', jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
     redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
 end
@@ -5371,7 +6205,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -5382,12 +6218,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -5395,14 +6235,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -5483,6 +6328,7 @@ for at = specs_at, #specs, 18 do
         due_ms,
         now_us
       )
+      standing = standing + (due_ms == 0 and 1 or 0)
     end
   else
     add_job(
@@ -5535,20 +6381,21 @@ return { 'enqueued', first, duplicates }
     [51, 'lua/shared/calls.lua', 1],
     [97, 'lua/shared/tell.lua', 1],
     [122, 'lua/shared/queue/state.lua', 1],
-    [184, 'lua/shared/queue/save.lua', 1],
-    [230, 'lua/shared/queue/save-call.lua', 1],
-    [238, 'lua/shared/queue/marks.lua', 1],
-    [251, 'lua/shared/queue/rate.lua', 1],
-    [271, 'lua/shared/queue/job.lua', 1],
-    [356, 'lua/shared/queue/run.lua', 1],
-    [402, 'lua/shared/queue/names.lua', 1],
-    [448, 'lua/shared/queue/groups.lua', 1],
-    [586, 'lua/shared/queue/ready.lua', 1],
-    [628, 'lua/shared/queue/number.lua', 1],
-    [637, 'lua/shared/queue/enqueue.lua', 1],
-    [668, 'lua/shared/queue/replace.lua', 1],
-    [742, 'lua/shared/queue/idle.lua', 1],
-    [793, 'lua/queue/enqueue.lua', 49],
+    [187, 'lua/shared/queue/save.lua', 1],
+    [236, 'lua/shared/queue/save-call.lua', 1],
+    [244, 'lua/shared/queue/marks.lua', 1],
+    [257, 'lua/shared/queue/note-due.lua', 1],
+    [265, 'lua/shared/queue/rate.lua', 1],
+    [285, 'lua/shared/queue/job.lua', 1],
+    [371, 'lua/shared/queue/run.lua', 1],
+    [418, 'lua/shared/queue/names.lua', 1],
+    [464, 'lua/shared/queue/groups.lua', 1],
+    [605, 'lua/shared/queue/ready.lua', 1],
+    [649, 'lua/shared/queue/number.lua', 1],
+    [658, 'lua/shared/queue/enqueue.lua', 1],
+    [690, 'lua/shared/queue/replace.lua', 1],
+    [765, 'lua/shared/queue/idle.lua', 1],
+    [827, 'lua/queue/enqueue.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 18)
@@ -5625,7 +6472,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '670e6947b67d67ce407fda66fdb6c7906e1d639e',
+    sha1: 'a8d2e414a21771af8324f5ab8b2f4889fa9a9c22',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5663,11 +6510,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -5675,8 +6523,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -5697,6 +6546,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -5711,6 +6561,63 @@ local function open_queue(meta, codec, caller)
     done = done,
   }
 end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>dddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
@@ -5719,7 +6626,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -5784,12 +6692,16 @@ for at = claims_at, #claims, 2 do
     refused[#refused + 1] = (at - claims_at) / 2
     refused[#refused + 1] = why
   else
+    -- Removed first, so that it also works when the server is out of memory.
+    redis.call('ZREM', leases, claims[at])
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = claims[at]
   end
 end
 if #ends > 0 then
   redis.call('ZADD', leases, unpack(ends))
+  note_due(queue, now_ms + lease_ms)
+  save_queue(meta, queue)
 end
 return { 'extended', now_ms, now_ms + lease_ms, refused }
 `,
@@ -5799,9 +6711,11 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [1, 'lua/queue/extend.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [84, 'lua/shared/queue/run.lua', 1],
-    [130, 'lua/shared/queue/judge-one.lua', 1],
-    [140, 'lua/queue/extend.lua', 20],
+    [87, 'lua/shared/queue/save.lua', 1],
+    [136, 'lua/shared/queue/note-due.lua', 1],
+    [144, 'lua/shared/queue/run.lua', 1],
+    [191, 'lua/shared/queue/judge-one.lua', 1],
+    [201, 'lua/queue/extend.lua', 22],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -5852,7 +6766,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: '8502aa2dbcffd478e39fa6575bf17e9e1fd4bca3',
+    sha1: '61542b2b513c6b0e30907d9588bc5bdfcfc6ac8c',
     reads: true,
     bytes: false,
     source: `--[[
@@ -5880,11 +6794,12 @@ local kinds = KEYS[2] -- hash: kinds of failures
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -5892,8 +6807,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -5914,6 +6830,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -5950,7 +6867,7 @@ return { 'failures', told }
   lines: [
     [1, 'lua/queue/failures.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [74, 'lua/queue/failures.lua', 13],
+    [77, 'lua/queue/failures.lua', 13],
   ],
   encode() {
     return []
@@ -5996,7 +6913,7 @@ function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: numbe
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: 'e9dfba817bfc7f46b849253ed10cfad9a3bb7186',
+    sha1: '7beb86c85ad84fcbf45b8ca62bbd7510eb6e08d9',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6034,11 +6951,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -6046,8 +6964,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6068,6 +6987,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -6147,8 +7067,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -6175,7 +7096,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -6302,12 +7224,12 @@ return { 'found', math.floor(clock_us() / 1000), told }
     [1, 'lua/queue/find.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [84, 'lua/shared/queue/job.lua', 1],
-    [169, 'lua/shared/queue/run.lua', 1],
-    [215, 'lua/shared/queue/failure.lua', 1],
-    [225, 'lua/shared/queue/find.lua', 1],
-    [246, 'lua/shared/queue/tell-job.lua', 1],
-    [281, 'lua/queue/find.lua', 23],
+    [87, 'lua/shared/queue/job.lua', 1],
+    [173, 'lua/shared/queue/run.lua', 1],
+    [220, 'lua/shared/queue/failure.lua', 1],
+    [230, 'lua/shared/queue/find.lua', 1],
+    [251, 'lua/shared/queue/tell-job.lua', 1],
+    [286, 'lua/queue/find.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -6350,7 +7272,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: 'de1eef3f4f13780aab9fe71a469f085dafb42517',
+    sha1: '39ad2dca1350a93c1a0e3f85417e1b5c51b5107a',
     reads: true,
     bytes: false,
     source: `--[[
@@ -6392,11 +7314,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -6404,8 +7327,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6426,6 +7350,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -6440,12 +7365,12 @@ local function open_queue(meta, codec, caller)
     done = done,
   }
 end
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -6458,7 +7383,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,
@@ -6519,8 +7444,8 @@ return {
     [1, 'lua/queue/inspect.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [88, 'lua/shared/queue/settings.lua', 1],
-    [115, 'lua/queue/inspect.lua', 23],
+    [91, 'lua/shared/queue/settings.lua', 1],
+    [118, 'lua/queue/inspect.lua', 23],
   ],
   encode(args) {
     return [
@@ -6600,7 +7525,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '5b0a15976ffff0d9d320f50134ffba1789bf80a6',
+    sha1: 'c55b33afeb89676bdc1d0da603211ef674a81125',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6646,11 +7571,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -6658,8 +7584,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6680,6 +7607,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -6759,8 +7687,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -6787,7 +7716,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -6908,6 +7838,15 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+-- Whether a job whose number is in the list is ready there.
+local function stands_listed(prioritized_jobs, record, run, seq)
+  local job = read_job(record)
+  return state_of(run) == 'ready'
+    and job.group == ''
+    and job.priority == 0
+    and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
+end
+
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
 if state == 'ready' then
@@ -6930,15 +7869,16 @@ elseif state == 'done' then
 else
   return redis.error_reply('INVALID state: ready, prioritized, grouped, scheduled, claimed, dead or done')
 end
-local told = {}
+local told, seen = {}, {}
 if #numbers > 0 then
   local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
   for at, seq in ipairs(numbers) do
     local record, packed = stored[at * 2 - 1], stored[at * 2]
     local run = packed and unpack_run(packed)
-    -- A ghost is told where it stands now.
-    if record and (state ~= 'ready' or state_of(run) == 'ready') then
+    -- A ghost is told where it stands now, and one that came back where it stands first.
+    if record and (state ~= 'ready' or (not seen[seq] and stands_listed(prioritized, record, run, seq))) then
       tell_job(told, jobs, seq, record, run)
+      seen[seq] = true
     end
   end
 end
@@ -6951,13 +7891,13 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/list.lua', 1],
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/queue/state.lua', 1],
-    [92, 'lua/shared/queue/job.lua', 1],
-    [177, 'lua/shared/queue/run.lua', 1],
-    [223, 'lua/shared/queue/failure.lua', 1],
-    [233, 'lua/shared/queue/find.lua', 1],
-    [254, 'lua/shared/queue/fields.lua', 1],
-    [263, 'lua/shared/queue/tell-job.lua', 1],
-    [298, 'lua/queue/list.lua', 32],
+    [95, 'lua/shared/queue/job.lua', 1],
+    [181, 'lua/shared/queue/run.lua', 1],
+    [228, 'lua/shared/queue/failure.lua', 1],
+    [238, 'lua/shared/queue/find.lua', 1],
+    [259, 'lua/shared/queue/fields.lua', 1],
+    [268, 'lua/shared/queue/tell-job.lua', 1],
+    [303, 'lua/queue/list.lua', 32],
   ],
   encode(args) {
     return [
@@ -6983,60 +7923,149 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
   },
 }
 
-export interface ReprioritizeArguments {
-  /** the new one */
-  readonly priority: number
+export interface ReleaseArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
   /** the jobs */
-  readonly wanted: readonly (string)[]
+  readonly claims: readonly { readonly number: string; readonly token: number }[]
 }
 
-export type ReprioritizeAnswer =
-  | { readonly status: 'changed'; readonly outcomes: string[] }
+export type ReleaseAnswer =
+  | { readonly status: 'released'; readonly refused: { readonly at: number; readonly why: string }[] }
 
-function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] {
+function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
   }
   return found
 }
 
 /**
- * Gives jobs that are not claimed another priority; among those of one priority they keep their age. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
+ * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more.
  *
  * Cost: O(jobs x log n).
  */
-export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
+export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
-    name: 'queue/reprioritize',
-    sha1: '45d4a0998c160ef3598cd95bb5b394c69fb848f7',
+    name: 'queue/release',
+    sha1: '2f1db6dacc829a2cefe14ebbbd5aae3285827aa4',
     reads: false,
     bytes: false,
     source: `--[[
-Gives jobs that are not claimed another priority; among those of one priority they keep their age. Outcomes: \`changed\`,
-\`claimed\`, \`absent\`. Safe to repeat.
+Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never
+begun. Each job is judged by itself: those named in \`refused\` (places counted from 0) have been lost, and why. A repeated
+call is answered the same and does nothing more.
 
-@returns changed  outcomes:[outcome:text]
+@returns released  refused:[at:integer why:text]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
 local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[6] -- hash: the groups
-local turns = KEYS[7] -- list: groups that may be served, in turn
-local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[9] -- hash: ids and unique keys of users
-local priority = tonumber(ARGV[1]) -- integer: the new one
-local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+local leases = KEYS[5] -- sorted set: claimed jobs -> when the lease ends, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the jobs
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
+local CALL_MEMORY_MS = 600000
+
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  if number == call then
+    return answer, false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
+      redis.call('HDEL', calls, sample[at])
+    end
+  end
+end
+
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
+  end
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -7052,11 +8081,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -7064,8 +8094,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -7086,6 +8117,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -7106,13 +8138,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -7124,6 +8158,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -7145,6 +8180,14 @@ local function save_queue(meta, queue)
   if packed ~= queue.packed then
     redis.call('HSET', meta, 'state', packed)
   end
+end
+-- Saves the queue and remembers the call, in one write.
+local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+  if caller == '' then
+    return save_queue(meta, queue)
+  end
+  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  forget_old_calls(meta, call, now_ms)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local PRIORITIES = 1
@@ -7169,9 +8212,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -7244,8 +8287,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -7272,7 +8316,796 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    is_plain = is_plain,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
+-- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
+
+-- The number of the job that a key of users belongs to, or nil.
+local function holder_of_unique(ids, key, now_ms)
+  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
+  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
+    return nil
+  end
+  return seq
+end
+
+local function hold_unique(ids, key, seq, till, ends_ms)
+  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
+end
+
+-- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
+local function forget_old_uniques(ids, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
+    if ends_ms and tonumber(ends_ms) <= now_ms then
+      redis.call('HDEL', ids, sample[at])
+    end
+  end
+end
+
+-- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
+local function free_unique(ids, job, seq, all)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  if till == 's' or (till == 'd' and all) then
+    local stored = redis.call('HGET', ids, 'u' .. key)
+    if stored and string.match(stored, '^%d+') == seq then
+      redis.call('HDEL', ids, 'u' .. key)
+    end
+  end
+end
+
+-- Frees all names of a job that is no more.
+local function free_names(ids, job, seq)
+  free_unique(ids, job, seq, true)
+  if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
+    redis.call('HDEL', ids, 'i' .. job.id)
+  end
+end
+-- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
+-- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
+-- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
+-- as it may, no start left of its rate, or is paused, is not in the ring; \`held\` knows when a rate lets it in again.
+--
+-- In the hash of groups, under its name:
+--   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+
+local function new_group(number)
+  return {
+    number = number,
+    ready = 0,
+    claimed = 0,
+    in_ring = false,
+    paused = false,
+    concurrency = 0,
+    rate_limit = 0,
+    rate_window_ms = 0,
+    arrival_us = 0,
+  }
+end
+
+-- The group, or nil.
+local function read_group(groups, name)
+  local stored = redis.call('HGET', groups, name)
+  if not stored then
+    return nil
+  end
+  local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
+    string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
+  return {
+    number = tonumber(number),
+    ready = tonumber(ready),
+    claimed = tonumber(claimed),
+    in_ring = in_ring == '1',
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    arrival_us = tonumber(arrival_us),
+  }
+end
+
+local function open_group(groups, queue, name)
+  local group = read_group(groups, name)
+  if not group then
+    queue.groups = queue.groups + 1
+    group = new_group(queue.groups)
+  end
+  return group
+end
+
+-- One with no job and nothing set is forgotten, once its rate has nothing to remember.
+local function save_group(groups, name, group, now_us)
+  local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
+  if group.ready + group.claimed == 0 and not group.in_ring and not is_set then
+    redis.call('HDEL', groups, name)
+    return
+  end
+  local arrival_us = group.arrival_us > now_us and group.arrival_us or 0
+  local text = string.format(
+    '%.0f %.0f %.0f %d %d %.0f %.0f %.0f %.0f',
+    group.number,
+    group.ready,
+    group.claimed,
+    group.in_ring and 1 or 0,
+    group.paused and 1 or 0,
+    group.concurrency,
+    group.rate_limit,
+    group.rate_window_ms,
+    arrival_us
+  )
+  redis.call('HSET', groups, name, text)
+end
+
+-- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
+local function enter_ring(turns, held, name, group, now_us)
+  if group.in_ring or group.paused or group.ready == 0 then
+    return
+  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
+    return
+  elseif group.rate_limit > 0 then
+    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    if wait_ms > 0 then
+      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+      return
+    end
+  end
+  group.in_ring = true
+  redis.call('RPUSH', turns, name)
+end
+
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
+-- The greater the priority, the lower; 10 digits.
+local function rank_of(priority)
+  return string.format('%010.0f', 2147483648 - priority)
+end
+
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  local group = open_group(groups, queue, job.group)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+  group.ready = group.ready + 1
+  enter_ring(turns, held, job.group, group, now_us)
+  save_group(groups, job.group, group, now_us)
+end
+
+-- A ready job of a group goes elsewhere. False when it was not there.
+local function leave_group(grouped, groups, job, seq, now_us)
+  local group = read_group(groups, job.group)
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
+    return false
+  end
+  group.ready = group.ready - 1
+  save_group(groups, job.group, group, now_us)
+  return true
+end
+
+-- A claimed job of a group is claimed no more.
+local function free_in_group(groups, turns, held, name, now_us)
+  local group = read_group(groups, name)
+  if group then
+    group.claimed = math.max(0, group.claimed - 1)
+    enter_ring(turns, held, name, group, now_us)
+    save_group(groups, name, group, now_us)
+  end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(groups, turns, held, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+  for _, name in ipairs(names) do
+    redis.call('ZREM', held, name)
+    local group = read_group(groups, name)
+    if group then
+      enter_ring(turns, held, name, group, now_us)
+      save_group(groups, name, group, now_us)
+    end
+  end
+end
+-- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
+-- \`prioritized\`, all others in the list \`ready\`.
+--
+-- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
+
+local function stand_ready(
+  ready,
+  prioritized,
+  grouped,
+  groups,
+  turns,
+  held,
+  queue,
+  job,
+  seq,
+  in_front,
+  now_us
+)
+  if job.group ~= '' then
+    set_mark(queue, GROUPS)
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+  elseif in_front then
+    redis.call('LPUSH', ready, seq)
+  else
+    redis.call('RPUSH', ready, seq)
+  end
+end
+
+-- Takes a ready job from where it stands.
+local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+  if job.group ~= '' then
+    leave_group(grouped, groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    queue.ghosts = queue.ghosts + 1
+  end
+end
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood.
+local function erase_job(jobs, ids, seq, job)
+  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  if not job.is_plain then
+    free_names(ids, job, seq)
+  end
+end
+
+-- A claimed job is claimed no more; its lease has been removed.
+local function end_claim(groups, turns, held, queue, job, run, now_us)
+  queue.claimed = queue.claimed - run.size
+  if job.group ~= '' then
+    free_in_group(groups, turns, held, job.group, now_us)
+  end
+end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
+local function judge_job(jobs, seq, token)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local run = stored[2] and unpack_run(stored[2])
+  local why = why_not(run, token)
+  if why then
+    return nil, nil, why
+  end
+  return stored[1], run
+end
+-- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
+
+local function format_places(refused, places)
+  return table.concat(refused, ' ') .. ';' .. table.concat(places, ' ')
+end
+
+local function parse_refused(text)
+  local refused = {}
+  for at, why in string.gmatch(string.match(text, '^[^;]*'), '(%d+) (%a+)') do
+    refused[#refused + 1] = tonumber(at)
+    refused[#refused + 1] = why
+  end
+  return refused
+end
+
+local function parse_places(text)
+  local places = {}
+  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
+    places[#places + 1] = tonumber(at)
+  end
+  return places
+end
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'released', parse_refused(remembered) }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local refused = {}
+-- From the last to the first: each goes before the one behind it.
+for at = #claims - 1, claims_at, -2 do
+  local seq = claims[at]
+  local record, run, why = judge_job(jobs, seq, tonumber(claims[at + 1]))
+  if why then
+    table.insert(refused, 1, why)
+    table.insert(refused, 1, (at - claims_at) / 2)
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
+  else
+    local job = read_job(record)
+    redis.call('ZREM', leases, seq)
+    end_claim(groups, turns, held, queue, job, run, now_us)
+    redis.call(
+      'HSET',
+      jobs,
+      'r' .. seq,
+      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.is_plain, run.name)
+    )
+    queue.ready = queue.ready + run.size
+    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, true, now_us)
+  end
+end
+if queue.idle > 0 then
+  local released = (#claims - claims_at + 1) / 2 - #refused / 2
+  call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
+return { 'released', refused }
+`,
+  },
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle'],
+  lines: [
+    [1, 'lua/queue/release.lua', 1],
+    [28, 'lua/shared/clock.lua', 1],
+    [34, 'lua/shared/calls.lua', 1],
+    [80, 'lua/shared/tell.lua', 1],
+    [105, 'lua/shared/queue/state.lua', 1],
+    [170, 'lua/shared/queue/save.lua', 1],
+    [219, 'lua/shared/queue/save-call.lua', 1],
+    [227, 'lua/shared/queue/marks.lua', 1],
+    [240, 'lua/shared/queue/rate.lua', 1],
+    [260, 'lua/shared/queue/job.lua', 1],
+    [346, 'lua/shared/queue/run.lua', 1],
+    [393, 'lua/shared/queue/names.lua', 1],
+    [439, 'lua/shared/queue/groups.lua', 1],
+    [580, 'lua/shared/queue/ready.lua', 1],
+    [624, 'lua/shared/queue/end.lua', 1],
+    [641, 'lua/shared/queue/stop.lua', 1],
+    [650, 'lua/shared/queue/idle.lua', 1],
+    [712, 'lua/shared/queue/judge-one.lua', 1],
+    [722, 'lua/shared/queue/told.lua', 1],
+    [744, 'lua/queue/release.lua', 46],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(6 + args.claims.length * 2)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    encoded[3] = args.channel
+    encoded[4] = args.sharded ? 1 : 0
+    encoded[5] = args.counted ? 1 : 0
+    let at = 6
+    for (const item of args.claims) {
+      encoded[at++] = item.number
+      encoded[at++] = item.token
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'released':
+        return {
+          status: 'released',
+          refused: readRefusedOfReleaseReleased(parts[1]),
+        }
+      default:
+        return unexpected('the answer released', parts[0])
+    }
+  },
+}
+
+export interface ReprioritizeArguments {
+  /** the new one */
+  readonly priority: number
+  /** the jobs */
+  readonly wanted: readonly (string)[]
+}
+
+export type ReprioritizeAnswer =
+  | { readonly status: 'changed'; readonly outcomes: string[] }
+
+function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] {
+  const flat = asList(part)
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
+}
+
+/**
+ * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
+ *
+ * Cost: O(jobs x log n).
+ */
+export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
+  script: {
+    name: 'queue/reprioritize',
+    sha1: 'bb198463a1061d55cbbad7b4b2210591867d1756',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group
+that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`, \`absent\`. Safe to repeat.
+
+@returns changed  outcomes:[outcome:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[6] -- hash: the groups
+local turns = KEYS[7] -- list: groups that may be served, in turn
+local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[9] -- hash: ids and unique keys of users
+local priority = tonumber(ARGV[1]) -- integer: the new one
+local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 24 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
+    struct.unpack('>ddddddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>dddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local PRIORITIES = 1
+local GROUPS = 2
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
+end
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
+-- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+
+-- How many may start now.
+local function starts_left(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  local ahead_us = math.max(0, arrival_us - now_us)
+  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
+end
+
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
+local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
+end
+
+-- Milliseconds until one more may start.
+local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.timeout_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      timeout_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    timeout_ms = timeout_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -7402,14 +9235,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -7418,7 +9254,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -7452,7 +9288,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -7469,10 +9309,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -7484,9 +9324,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -7560,16 +9398,16 @@ return { 'changed', outcomes }
     [1, 'lua/queue/reprioritize.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [88, 'lua/shared/queue/save.lua', 1],
-    [134, 'lua/shared/queue/marks.lua', 1],
-    [147, 'lua/shared/queue/rate.lua', 1],
-    [167, 'lua/shared/queue/job.lua', 1],
-    [252, 'lua/shared/queue/run.lua', 1],
-    [298, 'lua/shared/queue/groups.lua', 1],
-    [436, 'lua/shared/queue/ready.lua', 1],
-    [478, 'lua/shared/queue/find.lua', 1],
-    [499, 'lua/shared/queue/reprioritize.lua', 1],
-    [514, 'lua/queue/reprioritize.lua', 31],
+    [91, 'lua/shared/queue/save.lua', 1],
+    [140, 'lua/shared/queue/marks.lua', 1],
+    [153, 'lua/shared/queue/rate.lua', 1],
+    [173, 'lua/shared/queue/job.lua', 1],
+    [259, 'lua/shared/queue/run.lua', 1],
+    [306, 'lua/shared/queue/groups.lua', 1],
+    [447, 'lua/shared/queue/ready.lua', 1],
+    [491, 'lua/shared/queue/find.lua', 1],
+    [512, 'lua/shared/queue/reprioritize.lua', 1],
+    [527, 'lua/queue/reprioritize.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7621,7 +9459,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '6a6e596fcf20e4d4eaf7032531478a74387e6d77',
+    sha1: '604825bfce174954fd0fff2d84e9fb4cf18f35cd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7696,11 +9534,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -7708,8 +9547,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -7730,6 +9570,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -7750,13 +9591,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -7768,6 +9611,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -7813,9 +9657,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -7888,8 +9732,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -7916,7 +9761,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -8102,14 +9948,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -8118,7 +9967,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -8152,7 +10001,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -8169,10 +10022,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -8184,14 +10037,21 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -8207,7 +10067,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -8288,7 +10148,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -8299,12 +10161,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -8312,14 +10178,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -8375,21 +10246,21 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [28, 'lua/shared/clock.lua', 1],
     [34, 'lua/shared/tell.lua', 1],
     [59, 'lua/shared/queue/state.lua', 1],
-    [121, 'lua/shared/queue/save.lua', 1],
-    [167, 'lua/shared/queue/marks.lua', 1],
-    [180, 'lua/shared/queue/rate.lua', 1],
-    [200, 'lua/shared/queue/job.lua', 1],
-    [285, 'lua/shared/queue/run.lua', 1],
-    [331, 'lua/shared/queue/names.lua', 1],
-    [377, 'lua/shared/queue/failure.lua', 1],
-    [387, 'lua/shared/queue/groups.lua', 1],
-    [525, 'lua/shared/queue/ready.lua', 1],
-    [567, 'lua/shared/queue/dead.lua', 1],
-    [622, 'lua/shared/queue/end.lua', 1],
-    [639, 'lua/shared/queue/begin-again.lua', 1],
-    [661, 'lua/shared/queue/idle.lua', 1],
-    [712, 'lua/shared/queue/kind.lua', 1],
-    [720, 'lua/queue/requeue-failed.lua', 45],
+    [124, 'lua/shared/queue/save.lua', 1],
+    [173, 'lua/shared/queue/marks.lua', 1],
+    [186, 'lua/shared/queue/rate.lua', 1],
+    [206, 'lua/shared/queue/job.lua', 1],
+    [292, 'lua/shared/queue/run.lua', 1],
+    [339, 'lua/shared/queue/names.lua', 1],
+    [385, 'lua/shared/queue/failure.lua', 1],
+    [395, 'lua/shared/queue/groups.lua', 1],
+    [536, 'lua/shared/queue/ready.lua', 1],
+    [580, 'lua/shared/queue/dead.lua', 1],
+    [644, 'lua/shared/queue/end.lua', 1],
+    [661, 'lua/shared/queue/begin-again.lua', 1],
+    [683, 'lua/shared/queue/idle.lua', 1],
+    [745, 'lua/shared/queue/kind.lua', 1],
+    [753, 'lua/queue/requeue-failed.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -8447,7 +10318,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'f5f159ebcf9107f6cac2e71d34843b68a9a7c47b',
+    sha1: '6428f15a89770b30ddddce15c381a9f86f8a3496',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8523,11 +10394,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -8535,8 +10407,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -8557,6 +10430,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -8577,13 +10451,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -8595,6 +10471,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -8640,9 +10517,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -8715,8 +10592,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -8743,7 +10621,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -8929,14 +10808,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -8945,7 +10827,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -8979,7 +10861,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -8996,10 +10882,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -9011,14 +10897,21 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -9034,7 +10927,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -9151,7 +11044,9 @@ end
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -9162,12 +11057,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -9175,14 +11074,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -9208,7 +11112,9 @@ local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
-  if seq and outcome ~= 'ready' and outcome ~= 'claimed' then
+  if outcome == 'stopping' then
+    outcome = 'claimed'
+  elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record)
     displace(
       jobs,
@@ -9246,21 +11152,21 @@ return { 'requeued', outcomes }
     [29, 'lua/shared/clock.lua', 1],
     [35, 'lua/shared/tell.lua', 1],
     [60, 'lua/shared/queue/state.lua', 1],
-    [122, 'lua/shared/queue/save.lua', 1],
-    [168, 'lua/shared/queue/marks.lua', 1],
-    [181, 'lua/shared/queue/rate.lua', 1],
-    [201, 'lua/shared/queue/job.lua', 1],
-    [286, 'lua/shared/queue/run.lua', 1],
-    [332, 'lua/shared/queue/names.lua', 1],
-    [378, 'lua/shared/queue/failure.lua', 1],
-    [388, 'lua/shared/queue/groups.lua', 1],
-    [526, 'lua/shared/queue/ready.lua', 1],
-    [568, 'lua/shared/queue/dead.lua', 1],
-    [623, 'lua/shared/queue/find.lua', 1],
-    [644, 'lua/shared/queue/displace.lua', 1],
-    [676, 'lua/shared/queue/begin-again.lua', 1],
-    [698, 'lua/shared/queue/idle.lua', 1],
-    [749, 'lua/queue/requeue.lua', 46],
+    [125, 'lua/shared/queue/save.lua', 1],
+    [174, 'lua/shared/queue/marks.lua', 1],
+    [187, 'lua/shared/queue/rate.lua', 1],
+    [207, 'lua/shared/queue/job.lua', 1],
+    [293, 'lua/shared/queue/run.lua', 1],
+    [340, 'lua/shared/queue/names.lua', 1],
+    [386, 'lua/shared/queue/failure.lua', 1],
+    [396, 'lua/shared/queue/groups.lua', 1],
+    [537, 'lua/shared/queue/ready.lua', 1],
+    [581, 'lua/shared/queue/dead.lua', 1],
+    [645, 'lua/shared/queue/find.lua', 1],
+    [666, 'lua/shared/queue/displace.lua', 1],
+    [698, 'lua/shared/queue/begin-again.lua', 1],
+    [720, 'lua/shared/queue/idle.lua', 1],
+    [782, 'lua/queue/requeue.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -9333,7 +11239,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '2dc88aa2b5611aeb502c2d18d50a0d2940ca248e',
+    sha1: '61994dbaf2bd88f3c2316038b81ef9a9e7240033',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9458,11 +11364,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -9470,8 +11377,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -9492,6 +11400,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -9512,13 +11421,15 @@ end
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -9530,6 +11441,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,
@@ -9560,6 +11472,33 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+
+local function parse_settings(text)
+  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+  return {
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    keep_count = tonumber(keep_count),
+    keep_ms = tonumber(keep_ms),
+  }
+end
+
+local function format_settings(settings)
+  return string.format(
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
+    settings.paused and 1 or 0,
+    settings.concurrency,
+    settings.rate_limit,
+    settings.rate_window_ms,
+    settings.keep_count,
+    settings.keep_ms
+  )
+end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local PRIORITIES = 1
 local GROUPS = 2
@@ -9573,6 +11512,14 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
@@ -9583,9 +11530,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.
@@ -9658,8 +11605,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -9686,7 +11634,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -9876,14 +11825,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -9892,7 +11844,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1
@@ -9926,7 +11878,11 @@ end
 -- \`prioritized\`, all others in the list \`ready\`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -9943,10 +11899,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -9958,9 +11914,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -9980,8 +11934,8 @@ local function backoff_of(job, run)
   if job.backoff_max_ms > 0 then
     delay_ms = math.min(delay_ms, job.backoff_max_ms)
   end
-  -- Chance enough: the lower digits of a token are microseconds.
-  local chance = run.token * 7919 % 1000 / 1000
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
   return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
 end
 
@@ -10016,10 +11970,20 @@ local function wait_again(
   else
     queue.scheduled = queue.scheduled + run.size
     redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
   end
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
 
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
@@ -10035,7 +11999,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)
@@ -10090,11 +12054,22 @@ local function end_claim(groups, turns, held, queue, job, run, now_us)
     free_in_group(groups, turns, held, job.group, now_us)
   end
 end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', leases, seq)
+  end_claim(groups, turns, held, queue, job, run, now_us)
+  erase_job(jobs, ids, seq, job)
+  queue.cancelled = queue.cancelled + 1
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -10105,12 +12080,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -10118,14 +12097,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
@@ -10197,6 +12181,9 @@ for at = failures_at, #failures, 5 do
   if why then
     refused[#refused + 1] = place
     refused[#refused + 1] = why
+    if why == 'cancelled' then
+      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+    end
   else
     local job, delay_ms = read_job(record), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
@@ -10243,6 +12230,11 @@ for at = failures_at, #failures, 5 do
   end
 end
 if queue.idle > 0 then
+  -- Where so many may be claimed at once, another one may start now.
+  local settings = parse_settings(queue.settings)
+  if queue.ready > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS)) then
+    standing = math.max(standing, 1)
+  end
   local how = { channel = channel, sharded = sharded, counted = counted }
   call_idle(idle, queue, math.min(standing, 8), how)
   if soonest_ms < math.huge then
@@ -10260,24 +12252,27 @@ return { 'retried', refused, buried }
     [38, 'lua/shared/calls.lua', 1],
     [84, 'lua/shared/tell.lua', 1],
     [109, 'lua/shared/queue/state.lua', 1],
-    [171, 'lua/shared/queue/save.lua', 1],
-    [217, 'lua/shared/queue/save-call.lua', 1],
-    [225, 'lua/shared/queue/marks.lua', 1],
-    [238, 'lua/shared/queue/rate.lua', 1],
-    [258, 'lua/shared/queue/job.lua', 1],
-    [343, 'lua/shared/queue/run.lua', 1],
-    [389, 'lua/shared/queue/names.lua', 1],
-    [435, 'lua/shared/queue/failure.lua', 1],
-    [445, 'lua/shared/queue/note-failure.lua', 1],
-    [449, 'lua/shared/queue/groups.lua', 1],
-    [587, 'lua/shared/queue/ready.lua', 1],
-    [629, 'lua/shared/queue/backoff.lua', 1],
-    [683, 'lua/shared/queue/dead.lua', 1],
-    [738, 'lua/shared/queue/end.lua', 1],
-    [755, 'lua/shared/queue/idle.lua', 1],
-    [806, 'lua/shared/queue/judge-one.lua', 1],
-    [816, 'lua/shared/queue/told.lua', 1],
-    [838, 'lua/queue/retry.lua', 53],
+    [174, 'lua/shared/queue/save.lua', 1],
+    [223, 'lua/shared/queue/save-call.lua', 1],
+    [231, 'lua/shared/queue/settings.lua', 1],
+    [258, 'lua/shared/queue/marks.lua', 1],
+    [271, 'lua/shared/queue/note-due.lua', 1],
+    [279, 'lua/shared/queue/rate.lua', 1],
+    [299, 'lua/shared/queue/job.lua', 1],
+    [385, 'lua/shared/queue/run.lua', 1],
+    [432, 'lua/shared/queue/names.lua', 1],
+    [478, 'lua/shared/queue/failure.lua', 1],
+    [488, 'lua/shared/queue/note-failure.lua', 1],
+    [492, 'lua/shared/queue/groups.lua', 1],
+    [633, 'lua/shared/queue/ready.lua', 1],
+    [677, 'lua/shared/queue/backoff.lua', 1],
+    [732, 'lua/shared/queue/dead.lua', 1],
+    [796, 'lua/shared/queue/end.lua', 1],
+    [813, 'lua/shared/queue/stop.lua', 1],
+    [822, 'lua/shared/queue/idle.lua', 1],
+    [884, 'lua/shared/queue/judge-one.lua', 1],
+    [894, 'lua/shared/queue/told.lua', 1],
+    [916, 'lua/queue/retry.lua', 56],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -10347,7 +12342,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '0fbdf896c1851ec041e9e1b87d079194a64cf1bb',
+    sha1: 'bcca95848e36ea151ad3e87309b552935d47053f',
     reads: true,
     bytes: true,
     source: `--[[
@@ -10387,11 +12382,12 @@ end
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 23 * 8)
+local NO_STATE = string.rep('\\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -10399,8 +12395,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -10421,6 +12418,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,
@@ -10500,8 +12498,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -10528,7 +12527,8 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
@@ -10665,12 +12665,12 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [1, 'lua/queue/search.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
-    [86, 'lua/shared/queue/job.lua', 1],
-    [171, 'lua/shared/queue/run.lua', 1],
-    [217, 'lua/shared/queue/failure.lua', 1],
-    [227, 'lua/shared/queue/find.lua', 1],
-    [248, 'lua/shared/queue/tell-job.lua', 1],
-    [283, 'lua/queue/search.lua', 25],
+    [89, 'lua/shared/queue/job.lua', 1],
+    [175, 'lua/shared/queue/run.lua', 1],
+    [222, 'lua/shared/queue/failure.lua', 1],
+    [232, 'lua/shared/queue/find.lua', 1],
+    [253, 'lua/shared/queue/tell-job.lua', 1],
+    [288, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [

@@ -7,6 +7,7 @@ import { checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Exchanged, LossReason } from './exchange.ts'
 import type { Source } from './source.ts'
 
@@ -37,8 +38,12 @@ export interface Settling {
   ack(job: Leased, result: unknown): Promise<void>
   retry(job: Leased, delayMs: number, kind: string, message: string): Promise<'retried' | 'buried'>
   bury(job: Leased, kind: string, message: string): Promise<void>
+  release(job: Leased): Promise<void>
   extend(job: Leased, leaseMs: number): Promise<void>
 }
+
+/** What may become of an attempt. */
+export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
 
 /** What a lease needs to be kept. */
 export interface Leased {
@@ -78,6 +83,7 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   #state: 'claimed' | 'settled' | 'lost' = 'claimed'
   #lostBecause: LossReason = 'lost'
   #stopped: Error | null = null
+  #outcome: Outcome | null = null
 
   constructor(
     source: Source,
@@ -131,9 +137,17 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     return this.#state === 'claimed'
   }
 
+  /** What became of this attempt, once the server knows; null before, and when it was lost. */
+  get outcome(): Outcome | null {
+    return this.#outcome
+  }
+
   /** The job is done. Throws LeaseLostError when it was lost before. */
   ack(result?: unknown): Promise<void> {
-    return this.#settle(() => this.#settling.ack(this, result))
+    return this.#settle(async () => {
+      await this.#settling.ack(this, result)
+      this.#outcome = 'acked'
+    })
   }
 
   /**
@@ -143,7 +157,9 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   retry(options: RetryOptions = {}): Promise<'retried' | 'buried'> {
     checkOptions('options', options, ['delay', 'kind', 'message'])
     const { delayMs, kind, message } = toRetry(options)
-    return this.#settle(() => this.#settling.retry(this, delayMs, kind, message))
+    return this.#settle(async () => {
+      return (this.#outcome = await this.#settling.retry(this, delayMs, kind, message))
+    })
   }
 
   /**
@@ -153,13 +169,26 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   bury(options: BuryOptions = {}): Promise<void> {
     checkOptions('options', options, ['kind', 'message'])
     const { kind, message } = toFailure(options, 'buried')
-    return this.#settle(() => this.#settling.bury(this, kind, message))
+    return this.#settle(async () => {
+      await this.#settling.bury(this, kind, message)
+      this.#outcome = 'buried'
+    })
+  }
+
+  /**
+   * Gives the job to others, as if this attempt had never begun. Throws LeaseLostError when it was lost before.
+   */
+  release(): Promise<void> {
+    return this.#settle(async () => {
+      await this.#settling.release(this)
+      this.#outcome = 'released'
+    })
   }
 
   /** Makes the lease last so long from now on. Throws LeaseLostError. */
   async extend(lease: Duration): Promise<void> {
     this.assertHeld()
-    await this.#settling.extend(this, toMs('lease', lease, { min: '100ms', max: '7d' }))
+    await this.#settling.extend(this, toLeaseMs(lease))
   }
 
   /** Throws LeaseLostError when the job was lost, or its lease is over by this process's own clock. */
@@ -171,6 +200,13 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   /** For whoever keeps the lease: until when it lasts, by `performance.now()`. */
   noteExtended(endsAt: number): void {
     this.#endsAt = endsAt
+  }
+
+  /** For whoever acked it along with others: null, or why the job was lost before. */
+  noteAcked(why: LossReason | null): void {
+    if (why !== null) return this.lose(why)
+    this.#state = 'settled'
+    this.#outcome = 'acked'
   }
 
   /** For whoever keeps the lease: the job is somebody else's, or nobody's. */

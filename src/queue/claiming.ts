@@ -5,7 +5,8 @@ import type { Post } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { type ClaimedJob, type Settling, toClaimedJobs } from './claimed-job.ts'
-import { type Exchanged, exchange } from './exchange.ts'
+import { type Ack, type Exchanged, exchange } from './exchange.ts'
+import { toAck } from './settling.ts'
 import type { Source } from './source.ts'
 
 export interface ClaimTerms {
@@ -16,26 +17,38 @@ export interface ClaimTerms {
 const RECHECK_MS = 10_000
 const RECHECK_UNHEARD_MS = 500
 
-/** Resolves to none when there was none for `wait`. Throws the signal's reason. */
+/** Resolves to none when there was none for `wait`; acks those that are done first. Throws the signal's reason. */
 export async function claimJobs<Payload>(
   source: Source,
   settling: Settling,
   terms: ClaimTerms,
   waiting: Waiting,
+  done: readonly ClaimedJob[],
 ): Promise<ClaimedJob<Payload>[]> {
-  return toClaimedJobs(source, settling, await exchangeAndWait(source, terms, waiting))
+  const held = done.filter(({ isClaimed }) => isClaimed)
+  const acks = held.map((job) => toAck(job, undefined, source))
+  const exchanged = await exchangeAndWait(source, terms, waiting, acks, ({ refused }) => {
+    for (const [at, job] of held.entries()) job.noteAcked(refused.get(at) ?? null)
+  })
+  return toClaimedJobs(source, settling, exchanged)
 }
 
-/** The exchange that claimed, or that found nothing at the end of `wait`. Throws the signal's reason. */
+/**
+ * The exchange that claimed, or that found nothing at the end of `wait`; the first one acks, and `onAcked` is told of
+ * it at once. Throws the signal's reason.
+ */
 export async function exchangeAndWait(
   source: Source,
   terms: ClaimTerms,
   waiting: Waiting,
+  acks: readonly Ack[] = [],
+  onAcked: (exchanged: Exchanged) => void = () => undefined,
 ): Promise<Exchanged> {
   const waitMs = toWaitMs(waiting)
   const { signal } = waiting
   signal?.throwIfAborted()
-  const first = await exchange(source, { ...terms, acks: [], worker: '' })
+  const first = await exchange(source, { ...terms, acks, worker: '' })
+  onAcked(first)
   if (first.jobs.length > 0 || waitMs === 0) return first
   const endsAt = performance.now() + waitMs
   const id = source.unit.runtime.mailbox.newId()

@@ -1,6 +1,7 @@
 // One call for both: jobs that are done are acked, and others are claimed.
 
-import { type AckAndClaimAnswer, ackAndClaim } from '../generated/queue.ts'
+import { type AckAndClaimAnswer, ackAndClaim, ackAndClaimPlain } from '../generated/queue.ts'
+import type { CallId } from '../runtime/call-ids.ts'
 import { endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { Source } from './source.ts'
@@ -39,27 +40,38 @@ export interface Exchanged {
   readonly refused: ReadonlyMap<number, LossReason>
 }
 
+// Calls for which the quick way is not tried: it would be declined, and cost a call more.
+const SLOW_CALLS = 8
+
 /** Rejects as any call does. */
-export async function exchange(source: Source, { acks, ...terms }: Exchange): Promise<Exchanged> {
+export async function exchange(source: Source, wanted: Exchange): Promise<Exchanged> {
   const { unit, codec } = source
-  const told = await learnTold(unit)
+  const { acks, ...terms } = wanted
+  const common = { codec: codec.name, ...terms, ...(await learnTold(unit)), acks }
   const askedAt = performance.now()
-  const answer = await unit.runOnce(ackAndClaim, (id) => ({
-    codec: codec.name,
-    ...id,
-    ...terms,
-    ...told,
-    acks,
-  }))
-  return {
-    nowMs: answer.nowMs,
-    jobs: answer.jobs,
-    options: answer.options,
-    endsAtMs: answer.endsAtMs,
-    endsAt: endsAtOf(askedAt, answer.endsAtMs - answer.nowMs),
-    waits: answer.waits,
-    recheckMs: answer.recheckMs,
-    paused: answer.paused,
-    refused: new Map(answer.refused.map(({ at, why }) => [at, why as LossReason])),
-  }
+  return unit.inSlot(async (run) => {
+    const mayBeQuick = terms.limit > 0 && --source.pace.slowly < 0
+    if (mayBeQuick) {
+      let id: CallId | undefined
+      const answer = await run(ackAndClaimPlain, (given) => ({ ...common, ...(id = given) }))
+      if (answer.status === 'claimed') return { ...told(answer, askedAt), ...NOTHING_ELSE }
+      source.pace.slowly = SLOW_CALLS
+      return slowly(await run(ackAndClaim, () => ({ ...common, ...(id as CallId) })), askedAt)
+    }
+    return slowly(await run(ackAndClaim, (id) => ({ ...common, ...id })), askedAt)
+  })
+}
+
+const NOTHING_ELSE = { options: [], paused: false, refused: new Map<number, LossReason>() }
+
+type Told = Pick<AckAndClaimAnswer, 'nowMs' | 'endsAtMs' | 'waits' | 'recheckMs' | 'jobs'>
+
+function told({ nowMs, endsAtMs, waits, recheckMs, jobs }: Told, askedAt: number) {
+  return { nowMs, jobs, endsAtMs, endsAt: endsAtOf(askedAt, endsAtMs - nowMs), waits, recheckMs }
+}
+
+function slowly(answer: AckAndClaimAnswer, askedAt: number): Exchanged {
+  const { options, paused } = answer
+  const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
+  return { ...told(answer, askedAt), options, paused, refused }
 }

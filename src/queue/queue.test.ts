@@ -18,7 +18,7 @@ describe('enqueue and claim', () => {
 
     expect(jobs).toHaveLength(3)
     expect(jobs.map(({ name }) => name).toSorted()).toEqual(['image', 'mail', 'mail'])
-    const [one] = jobs.filter(({ id }) => id === first.id)
+    const one = jobs.find(({ id }) => id === first.id)
     expect(one).toMatchObject({
       payload: { to },
       attempt: 1,
@@ -27,7 +27,7 @@ describe('enqueue and claim', () => {
       group: '',
       tags: [],
     })
-    const [image] = jobs.filter(({ name }) => name === 'image')
+    const image = jobs.find(({ name }) => name === 'image')
     expect(image).toMatchObject({ group: 'g', tags: ['x', 'y'], trace: '00-1', maxAttempts: 7 })
     expect(new Set(jobs.map(({ token }) => token)).size).toBe(3)
   })
@@ -122,6 +122,22 @@ describe('a claimed job', () => {
     expect(await queue.jobs.find(id)).toBe(null)
     expect(await queue.settings.inspect()).toMatchObject({ ready: 0, claimed: 0, acked: 1, readyBytes: 0 })
     await expect(job?.retry()).rejects.toThrow(LeaseLostError)
+  })
+
+  test('is acked in the call that claims the next', async () => {
+    const { queue } = await setup()
+    await queue.enqueueMany([
+      { name: 'mail', payload: { to: 'first' } },
+      { name: 'mail', payload: { to: 'second' } },
+    ])
+    const acks = await queue.claim()
+
+    const [next] = await queue.claim({ acks })
+    expect(await queue.claim({ acks: [...acks, ...(next === undefined ? [] : [next])] })).toEqual([])
+
+    expect([acks[0]?.outcome, next?.outcome, next?.payload]).toEqual(['acked', 'acked', { to: 'second' }])
+    expect(await queue.settings.inspect()).toMatchObject({ acked: 2, ready: 0, claimed: 0 })
+    await expect(queue.claim({ acks: [{}] as never })).rejects.toThrow(InvalidArgumentError)
   })
 
   test('is acked also after its lease, as long as nobody has taken it back', async () => {
@@ -304,7 +320,7 @@ describe('looking at jobs', () => {
 describe('bad input', () => {
   const wrong: [string, JobOptions][] = [
     ['id', { id: '123' }],
-    ['delay', { delay: '-1s' as never }],
+    ['delay', { delay: '-1s' }],
     ['priority', { priority: 1.5 }],
     ['maxAttempts', { maxAttempts: 0 }],
     ['backoff.kind', { backoff: { kind: 'none' as never, base: '1s' } }],

@@ -9,7 +9,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { learnTold } from '../runtime/told.ts'
 import { Unit } from '../runtime/unit.ts'
 import type { Waiting } from '../runtime/wait.ts'
-import type { ClaimedJob } from './claimed-job.ts'
+import { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimJobs } from './claiming.ts'
 import { type Enqueued, Enqueuer, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
 import type { Handlers } from './handling.ts'
@@ -37,9 +37,12 @@ export interface ClaimOptions extends Waiting {
   limit?: number
   /** How long they are claimed; nothing here extends them. Default 30 seconds. */
   lease?: Duration
+  /** Jobs that are done: they are acked in the same call. See their `outcome`; null: that one was lost before. */
+  acks?: readonly ClaimedJob[]
 }
 
-const CLAIM_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
+const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
+const CLAIM_OPTIONS = [...LEND_OPTIONS, 'acks'] as const
 const SINCE = '6.2.0'
 
 /**
@@ -63,7 +66,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     checkOptions('options', options, ['codec'])
     this.name = checkName('name', name)
     const unit = new Unit(runtime, { structure: 'queue', name, since: SINCE })
-    this.#source = { unit, codec: options.codec ?? jsonOf<unknown>('payload'), name }
+    this.#source = { unit, codec: options.codec ?? jsonOf<unknown>('payload'), name, pace: { slowly: 0 } }
     this.#enqueuer = new Enqueuer(this.#source)
     this.jobs = new JobList(this.#source)
     this.settings = new Settings(this.#source)
@@ -99,14 +102,17 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
    * there was none for `wait`. Throws the signal's reason, InvalidArgumentError.
    */
   async claim(options: ClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
-    return claimJobs(this.#source, new Settler(this.#source), toClaimTerms(options), options)
+    checkOptions('options', options, CLAIM_OPTIONS)
+    const acks = checkAcks(options.acks ?? [])
+    return claimJobs(this.#source, new Settler(this.#source), toClaimTerms(options), options, acks)
   }
 
   /**
    * As `claim`, for somebody else: this process hands the jobs on and keeps nothing of them. Whoever has the id and the
    * token of one names them to `settle`, in any process. Throws the signal's reason, InvalidArgumentError.
    */
-  async lend(options: ClaimOptions = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
+  async lend(options: Omit<ClaimOptions, 'acks'> = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
+    checkOptions('options', options, LEND_OPTIONS)
     return lendJobs(this.#source, toClaimTerms(options), options)
   }
 
@@ -134,8 +140,14 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   }
 }
 
-function toClaimTerms(options: ClaimOptions): ClaimTerms {
-  checkOptions('options', options, CLAIM_OPTIONS)
-  const { limit = 1, lease = '30s' } = options
+function toClaimTerms({ limit = 1, lease = '30s' }: ClaimOptions): ClaimTerms {
   return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
+}
+
+function checkAcks(acks: unknown): readonly ClaimedJob[] {
+  const isList = Array.isArray(acks) && acks.length <= 200
+  if (!isList || !acks.every((job) => job instanceof ClaimedJob)) {
+    throw new InvalidArgumentError('acks', 'must be a list of at most 200 claimed jobs')
+  }
+  return acks
 }

@@ -1,10 +1,10 @@
 // What becomes of claimed jobs: the outcomes of one tick travel in one call of each kind.
 
-import { ackAndClaim, bury, extend, retry } from '../generated/queue.ts'
+import { ackAndClaim, bury, extend, release, retry } from '../generated/queue.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
-import { toldOn } from '../runtime/told.ts'
+import { learnTold } from '../runtime/told.ts'
 import type { ClaimedJob, Failure, Leased, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason } from './exchange.ts'
 import type { Source } from './source.ts'
@@ -23,6 +23,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000 }
 const ACKS: BatchTerms = { name: ackAndClaim.script.name, ...LIMITS }
 const RETRIES: BatchTerms = { name: retry.script.name, ...LIMITS }
+const RELEASES: BatchTerms = { name: release.script.name, ...LIMITS }
 const BURIALS: BatchTerms = { name: bury.script.name, ...LIMITS }
 
 export class Settler implements Settling {
@@ -62,6 +63,16 @@ export class Settler implements Settling {
   sendBurial(failed: Leased & Failure): Promise<Outcome> {
     const send = (all: (Leased & Failure)[]): Promise<Outcome[]> => this.#sendBurials(all)
     return this.#batcher('burials', BURIALS, send).addOne(failed, failed.message.length)
+  }
+
+  /** As `release`; that the job was lost is a value. */
+  sendRelease(job: Leased): Promise<Outcome> {
+    const send = (claims: Leased[]): Promise<Outcome[]> => this.#sendReleases(claims)
+    return this.#batcher('releases', RELEASES, send).addOne(job, job.number.length)
+  }
+
+  async release(job: Leased): Promise<void> {
+    this.#check(job, await this.sendRelease({ number: job.number, token: job.token }))
   }
 
   async extend(job: ClaimedJob, leaseMs: number): Promise<void> {
@@ -106,11 +117,11 @@ export class Settler implements Settling {
 
   async #sendRetries(failures: readonly FailedAttempt[]): Promise<(Retried | LossReason)[]> {
     const { unit, codec } = this.#source
-    await unit.learn()
+    const told = await learnTold(unit)
     const answer = await unit.runOnce(retry, (id) => ({
       codec: codec.name,
       ...id,
-      ...toldOn(unit),
+      ...told,
       failures,
     }))
     const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
@@ -123,6 +134,14 @@ export class Settler implements Settling {
     const answer = await unit.runOnce(bury, (id) => ({ codec: codec.name, ...id, failures }))
     const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
     return failures.map((_, at) => refused.get(at) ?? null)
+  }
+
+  async #sendReleases(claims: readonly Leased[]): Promise<Outcome[]> {
+    const { unit, codec } = this.#source
+    const told = await learnTold(unit)
+    const answer = await unit.runOnce(release, (id) => ({ codec: codec.name, ...id, ...told, claims }))
+    const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
+    return claims.map((_, at) => refused.get(at) ?? null)
   }
 
   #check(job: Leased, outcome: Outcome): void {

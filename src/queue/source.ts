@@ -7,4 +7,6 @@ export interface Source {
   readonly codec: Codec<unknown>
   /** What people call it, for errors. */
   readonly name: string
+  /** For how many calls the quick way to claim is not tried. */
+  readonly pace: { slowly: number }
 }

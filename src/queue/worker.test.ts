@@ -183,6 +183,7 @@ describe('a worker', () => {
 
     expect([finished, aborted]).toEqual([2, 1])
     expect(await queue.settings.inspect()).toMatchObject({ claimed: 0, acked: 2, ready: 4, idle: 0 })
+    expect((await queue.claim({ limit: 4 })).map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
   })
 
   test('a job without a handler is tried again, perhaps by a newer worker', async () => {

@@ -21,17 +21,20 @@ export interface WorkOptions {
   prefetch?: number
   /** How long a job is claimed; it is extended while it is at work. Default 30 seconds. */
   lease?: Duration
+  /** Called when the server knows what became of an attempt: see `job.outcome`. */
+  onSettled?: (job: ClaimedJob) => void
   /** Called with what a handler threw, and (then without a job) with what went wrong on the way to the server. */
   onError?: (error: unknown, job: ClaimedJob | null) => void
 }
 
-const OPTIONS = ['concurrency', 'prefetch', 'lease', 'onError'] as const
+const OPTIONS = ['concurrency', 'prefetch', 'lease', 'onSettled', 'onError'] as const
 
 export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #source: Source
   readonly #handlers: Handlers<Jobs>
   readonly #concurrency: number
   readonly #room: number
+  readonly #onSettled: (job: ClaimedJob) => void
   readonly #onError: (error: unknown, job: ClaimedJob | null) => void
   readonly #exchanger: Exchanger
   readonly #extender: Extender
@@ -47,11 +50,12 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   constructor(source: Source, handlers: Handlers<Jobs>, options: WorkOptions) {
     checkOptions('options', options, OPTIONS)
     checkHandlers(handlers)
-    const { concurrency = 10, prefetch = 0, lease = '30s', onError } = options
+    const { concurrency = 10, prefetch = 0, lease = '30s', onSettled, onError } = options
     this.#source = source
     this.#handlers = handlers
     this.#concurrency = checkInteger('concurrency', concurrency, 1, 10_000)
     this.#room = this.#concurrency + checkInteger('prefetch', prefetch, 0, 10_000)
+    this.#onSettled = onSettled ?? (() => undefined)
     this.#onError = onError ?? (() => undefined)
     const leaseMs = toLeaseMs(lease)
     const settler = new Settler(source)
@@ -67,6 +71,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       ack: (job, result) => this.#exchanger.ack(toAck(job, result, source), job as ClaimedJob),
       retry: (...failure) => settler.retry(...failure),
       bury: (...failure) => settler.bury(...failure),
+      release: (job) => settler.release(job),
       extend: (job, ms) => settler.extend(job as ClaimedJob, ms),
     }
   }
@@ -116,7 +121,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   async #giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
     const given = jobs.map(async (job) => {
       this.#extender.drop(job)
-      const back = job.retry({ delay: '0ms', kind: 'closed', message: 'its worker was closed' })
+      const back = job.release()
       job.stop(new Error('the worker is closed'))
       await back.catch((error: unknown) => this.#onError(error, job))
     })
@@ -155,12 +160,13 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     await settled.catch((error: unknown) => this.#onError(error, job))
     this.#extender.drop(job)
     this.#settling -= 1
+    if (job.outcome !== null) this.#onSettled(job)
     if (this.#atWork + this.#settling === 0) this.#onQuiet?.()
   }
 
   #handlerOf(name: string): Handler<never> | null {
     const handlers = this.#handlers
-    if (typeof handlers === 'function') return handlers as Handler<never>
+    if (typeof handlers === 'function') return handlers
     return Object.hasOwn(handlers, name) ? (handlers[name as keyof Jobs] as Handler<never>) : null
   }
 }

@@ -133,14 +133,15 @@ describe('a small soak', () => {
     const proxy = await startProxy(inject('redisPort'))
     const stopCutting = cutReplies(proxy, /"h\d\.p\d+\.\d+"/) // only appends carry messages
 
-    const lines = await soakHere({
-      place: { ports: [proxy.port], cluster: false },
-      seed: SEED,
-      forMs: 1500,
-      sabotage,
-    }).finally(stopCutting)
+    const place = { ports: [proxy.port], cluster: false }
+    const broken: Rule[] = []
+    // On a busy machine a soak may be over before the rule was needed.
+    for (let soak = 0; soak < 4 && !broken.includes(sabotage.found); soak++) {
+      broken.push(...rulesBroken(await soakHere({ place, seed: SEED + soak, forMs: 1500, sabotage })))
+    }
+    stopCutting()
     await proxy.stop()
 
-    expect(rulesBroken(lines)).toContain(sabotage.found)
+    expect(broken).toContain(sabotage.found)
   })
 })

@@ -23,7 +23,7 @@ interface Setup {
   name: string
 }
 
-async function setup(deadline: '3s' | '300ms' = '3s'): Promise<Setup> {
+async function setup(deadline: '3s' | '2s' = '3s'): Promise<Setup> {
   const proxy = await startProxy(inject('redisPort'))
   const { driver, disconnect } = connect(proxy.port)
   const redis = perilune(driver, { deadline, namespace: 'faults' })
@@ -72,7 +72,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   const limit = { limit: 1, window: '1d' } as const
 
   test('takes that wait behind calls without an answer settle by their own deadline', async () => {
-    const { redis, proxy, name } = await setup('300ms')
+    const { redis, proxy, name } = await setup('2s')
     const limiter = redis.rateLimit(name, { limit: 10_000, window: '1d' })
     proxy.halfOpen()
 
@@ -86,7 +86,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   })
 
   test('by default a call that gets no answer rejects', async () => {
-    const { redis, proxy, name } = await setup('300ms')
+    const { redis, proxy, name } = await setup('2s')
     const limiter = redis.rateLimit(name, limit)
 
     proxy.halfOpen()
@@ -100,7 +100,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     ['fail-open', true],
     ['fail-closed', false],
   ] as const)('%s decides by itself, says so, and gives no time to come back', async (onOutage, allowed) => {
-    const { redis, proxy, name } = await setup('300ms')
+    const { redis, proxy, name } = await setup('2s')
     const limiter = redis.rateLimit(name, { ...limit, onOutage })
 
     proxy.halfOpen()
@@ -162,8 +162,9 @@ test('a server that forgets its scripts is not noticed by anybody (rate-limit-re
   onTestFinished(() => clearInterval(flushing))
 
   let calls = 0
+  // On a busy machine the time may be over before a limit of thirty is used up.
   const work = async (worker: number): Promise<void> => {
-    while (performance.now() < ends) {
+    for (let round = 0; round < 30 || performance.now() < ends; round++) {
       for (const limiter of limiters) {
         await limiter.take(`${worker}`)
         await limiter.peek(`${worker}`)

@@ -45,6 +45,8 @@ describe('a lease lasts 10 ms to 30 days', () => {
     ['once.extend', (redis, lease) => redis.once('a').extend('k', 1, lease)],
     ['feed.claim', (redis, lease) => redis.feed('a').claim({ lease })],
     ['feed.extend', (redis, lease) => redis.feed('a').extend(1, lease)],
+    ['queue.claim', (redis, lease) => redis.queue('a').claim({ lease })],
+    ['queue.work', (redis, lease) => redis.queue('a').work({}, { lease })],
     ['partitionedFeed.claim', (redis, lease) => redis.partitionedFeed('a').claim({ lease })],
     ['rateLimit', (redis, lease) => redis.rateLimit('a', { limits: { b: { ...PLACES, lease } } })],
   ]
@@ -72,6 +74,10 @@ describe('an option of a wrong value is named by itself', () => {
     ['once', 'keep', (redis) => redis.once('a', { keep: '0s' })],
     ['feed.read', 'limit', (redis) => redis.feed('a').read({ limit: 0 })],
     ['lock.acquire', 'wait', (redis) => redis.lock('a').acquire({ wait: '2h' })],
+    ['queue.claim', 'limit', (redis) => redis.queue('a').claim({ limit: 0 })],
+    ['queue.claim', 'wait', (redis) => redis.queue('a').claim({ wait: '2h' })],
+    ['queue.enqueue', 'delay', (redis) => redis.queue('a').enqueue('b', 1, { delay: '366d' })],
+    ['queue.jobs', 'limit', (redis) => redis.queue('a').jobs.list('ready', { limit: 0 })],
     ['once.run', 'wait', (redis) => redis.once('a').run('k', () => 1, { wait: '2h' })],
   ]
 
@@ -121,6 +127,12 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['once.run', (redis) => redis.once('a').run('k', () => 1, odd)],
     ['once.begin', (redis) => redis.once('a').begin('k', odd)],
     ['once.lend', (redis) => redis.once('a').lend('k', odd)],
+    ['queue', (redis) => redis.queue('a', odd)],
+    ['queue.enqueue', (redis) => redis.queue('a').enqueue('b', 1, odd)],
+    ['queue.claim', (redis) => redis.queue('a').claim(odd)],
+    ['queue.work', (redis) => redis.queue('a').work({}, odd)],
+    ['queue.jobs.list', (redis) => redis.queue('a').jobs.list('ready', odd)],
+    ['queue.jobs.search', (redis) => redis.queue('a').jobs.search(odd)],
     ['rateLimit', (redis) => redis.rateLimit('a', { ...PLACES, ...odd })],
     ['rateLimit.take', (redis) => redis.rateLimit('a', PLACES).take('ada', odd)],
     ['rateLimit.peek', (redis) => redis.rateLimit('a', PLACES).peek('ada', odd)],

@@ -15,9 +15,7 @@ test("with a maxHold of '0s' nobody but its owner extends a lease", async () => 
   ]
 
   expect(leases).toHaveLength(3)
-  await Promise.all(
-    leases.map(({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve))),
-  )
+  await Promise.all(leases.map(({ signal }) => aborted(signal)))
   for (const lease of leases) await expect(lease.extend()).rejects.toMatchObject({ code: 'lease-lost' })
 })
 
@@ -105,6 +103,13 @@ describe('clear answers whether there was something', () => {
       },
     ],
     [
+      'queue',
+      async (redis, name) => {
+        await redis.queue(name).enqueue('a', 1)
+        return () => redis.queue(name).clear()
+      },
+    ],
+    [
       'rateLimit',
       async (redis, name) => {
         await redis.rateLimit(name, PLACES).take('ada')
@@ -155,3 +160,8 @@ describe("the caller's signal ends the waiting, and then aborts that of the task
     await expect(run(task, { wait: '20s', signal: caller.signal })).rejects.toBe(reason)
   })
 })
+
+/** Resolves once the signal has aborted, which it may have before anybody listens. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+}

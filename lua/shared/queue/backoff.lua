@@ -14,8 +14,8 @@ local function backoff_of(job, run)
   if job.backoff_max_ms > 0 then
     delay_ms = math.min(delay_ms, job.backoff_max_ms)
   end
-  -- Chance enough: the lower digits of a token are microseconds.
-  local chance = run.token * 7919 % 1000 / 1000
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
   return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
 end
 
@@ -50,5 +50,6 @@ local function wait_again(
   else
     queue.scheduled = queue.scheduled + run.size
     redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
   end
 end

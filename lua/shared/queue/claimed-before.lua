@@ -7,18 +7,19 @@ end
 
 -- What was claimed by the call that got these tokens: number, record and run of each.
 local function claimed_before(jobs, leases, token, count, ends_ms)
-  local found = {}
-  local numbers = redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', '0', '1000')
-  if #numbers == 0 then
-    return found
-  end
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-  for at, seq in ipairs(numbers) do
-    local run = stored[at * 2] and unpack_run(stored[at * 2])
-    if run and run.token > token and run.token <= token + count then
-      found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+  local found, from = {}, 0
+  repeat
+    local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
+      or {}
+    local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
+    for at, seq in ipairs(numbers) do
+      local run = stored[at * 2] and unpack_run(stored[at * 2])
+      if run and run.token > token and run.token <= token + count then
+        found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+      end
     end
-  end
+    from = from + #numbers
+  until #numbers < 1000
   return found
 end
 

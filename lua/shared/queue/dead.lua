@@ -1,6 +1,15 @@
 -- Dead jobs: `dead` by when they died, `failed` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\128-\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
 local function count_dead(kinds, queue, kind, seq, message, now_ms)
   local stored = redis.call('HGET', kinds, kind)
   local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
@@ -15,7 +24,7 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
     first_ms,
     now_ms,
     seq,
-    string.sub(message, 1, 200)
+    beginning_of(message)
   )
   redis.call('HSET', kinds, kind, text)
   return tonumber(number)

@@ -26,6 +26,7 @@ local function add_job(
   else
     redis.call('HSET', jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
     redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
 end

@@ -1,13 +1,16 @@
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then `done` holds them by when they
 -- ended, and their results stay with them.
 
--- Removes what is above the number kept, or older than it may be; at most so many.
+-- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many.
 local function drop_done(jobs, ids, done, queue, settings, now_ms, most)
   local surplus = {}
   if settings.keep_ms > 0 then
     surplus = redis.call('ZRANGEBYSCORE', done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
   end
-  local above = settings.keep_count > 0 and redis.call('ZCARD', done) - settings.keep_count or 0
+  local above = settings.keep_ms == 0 and most or 0
+  if settings.keep_count > 0 then
+    above = redis.call('ZCARD', done) - settings.keep_count
+  end
   if above > #surplus then
     surplus = redis.call('ZRANGE', done, '0', math.min(above, most) - 1)
   end
@@ -30,6 +33,8 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
   local now_ms = math.floor(now_us / 1000)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  -- A removal first, so that it also works when the server is out of memory.
+  redis.call('ZREM', leases, ended[1])
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
@@ -67,6 +72,8 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
   if keeps then
     redis.call('ZADD', done, unpack(kept))
     redis.call('HSET', jobs, unpack(kept_runs))
+  end
+  if queue.done > 0 then
     drop_done(jobs, ids, done, queue, settings, now_ms, 100 + #numbers)
   end
   queue.acked = queue.acked + #numbers

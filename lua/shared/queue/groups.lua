@@ -90,14 +90,17 @@ local function enter_ring(turns, held, name, group, now_us)
   redis.call('RPUSH', turns, name)
 end
 
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, now_us)
+local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
   local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, rank_of(job.priority) .. seq)
+  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
   enter_ring(turns, held, job.group, group, now_us)
   save_group(groups, job.group, group, now_us)
@@ -106,7 +109,7 @@ end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
   local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq) == 0 then
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
     return false
   end
   group.ready = group.ready - 1

@@ -2,7 +2,9 @@
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends.
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
@@ -13,12 +15,16 @@ local function call_idle(idle, queue, count, how)
     if count <= 0 or queue.idle <= 0 then
       return
     end
-    local name = redis.call('ZPOPMIN', idle)[1]
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
     if not name then
       queue.idle = 0
       return
     end
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
@@ -26,14 +32,19 @@ local function call_idle(idle, queue, count, how)
 end
 
 local function leave_idle(idle, queue, name)
-  if queue.idle > 0 and name ~= '' and redis.call('ZREM', idle, name) == 1 then
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
   end
 end
 
-local function stand_idle(idle, queue, name)
+local function stand_idle(idle, queue, name, watches)
   queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers, name) == 1 then
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
     queue.idle = queue.idle + 1
     redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end

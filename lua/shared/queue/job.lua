@@ -63,8 +63,9 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff, backoff_ms, backoff_max_ms, jitter, group, id, unique, trace, tags, body_at =
-    struct.unpack('>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0', record)
+  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,

@@ -1,10 +1,11 @@
 -- What may be acked, and what may be claimed.
 
--- Of a repeated argument (number, token, result): what ends, as number, run and result, and what is refused.
+-- Of a repeated argument (number, token, result): what ends, as number, run and result, what is refused, and the
+-- numbers of those that are refused because they were cancelled.
 local function judge_acks(jobs, acks, acks_at)
-  local ended, refused, fields = {}, {}, {}
+  local ended, refused, stopped, fields = {}, {}, {}, {}
   if #acks < acks_at then
-    return ended, refused
+    return ended, refused, stopped
   end
   for at = acks_at, #acks, 3 do
     fields[#fields + 1] = 'r' .. acks[at]
@@ -15,54 +16,48 @@ local function judge_acks(jobs, acks, acks_at)
     local at = acks_at + (place - 1) * 3
     local seq = acks[at]
     local run = packed and unpack_run(packed)
-    local why = seen[seq] and 'acked' or why_not(run, tonumber(acks[at + 1]))
+    local why = seen[seq] or why_not(run, tonumber(acks[at + 1]))
     if why then
       refused[#refused + 1] = place - 1
       refused[#refused + 1] = why
+      if why == 'cancelled' and not seen[seq] then
+        seen[seq] = why
+        stopped[#stopped + 1] = seq
+      end
     else
-      seen[seq] = true
+      seen[seq] = 'acked'
       ended[#ended + 1] = seq
       ended[#ended + 1] = run
       ended[#ended + 1] = acks[at + 2]
     end
   end
-  return ended, refused
+  return ended, refused, stopped
 end
 
--- How many jobs may be claimed now, and in how many milliseconds one more may where the rate allows none.
+-- How many jobs may be claimed now.
 local function room_of(leases, queue, settings, limit, now_us)
   local room = limit
   if settings.paused then
-    return 0, 0
+    return 0
   end
   if settings.concurrency > 0 then
     room = math.min(room, settings.concurrency - redis.call('ZCARD', leases))
   end
   if settings.rate_limit > 0 and room > 0 then
-    local left = starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
-    if left == 0 then
-      local wait_ms = next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
-      return 0, math.max(1, wait_ms)
-    end
-    room = math.min(room, left)
+    room = math.min(room, starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us))
   end
-  return math.max(0, room), 0
+  return math.max(0, room)
+end
+
+-- In how many milliseconds the rate lets another ready job start; 0: it holds back none.
+local function next_start_ms(queue, settings, now_us)
+  if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
+    return 0
+  end
+  return next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
 end
 
 -- Whether a job that ends may let another one start.
 local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
-end
-
--- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
--- in how many milliseconds it has to come back; 0: it need not.
-local function watch_time(queue, due_ms, wait_ms, now_ms)
-  if wait_ms > 0 then
-    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
-  end
-  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    return 0
-  end
-  queue.watch_ms = due_ms
-  return math.max(1, due_ms - now_ms)
 end

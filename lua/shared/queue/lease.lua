@@ -19,14 +19,16 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
   local told, options, runs, ends = {}, {}, {}, {}
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
-    local attempts, size, is_plain = 1, #record, 1
-    local name, body_at
+    local attempts, size = 1, #record
+    local is_plain, name, body_at
     token = token + 1
     if packed then
       attempts = unpack_run(packed).attempts + 1
     end
     local length = string.byte(record)
     if length > 0 then
+      -- One that was requeued may have a failure to forget.
+      is_plain = packed and attempts == 1 and 0 or 1
       body_at = length + 2
       name = string.sub(record, 2, length + 1)
     else
@@ -52,5 +54,6 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
   queue.token = token
   redis.call('HSET', jobs, unpack(runs))
   redis.call('ZADD', leases, unpack(ends))
+  note_due(queue, now_ms + lease_ms)
   return told, options
 end

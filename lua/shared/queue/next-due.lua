@@ -9,3 +9,18 @@ local function next_due_ms(scheduled, leases, held, queue)
   end
   return soonest < math.huge and soonest or nil
 end
+
+-- When what was claimed just now, until `ends_ms`, brings something to do: its leases end, or a rate that it used up
+-- lets the next job start.
+local function next_change_ms(held, queue, settings, ends_ms, now_us)
+  local soonest = ends_ms
+  local start_ms = next_start_ms(queue, settings, now_us)
+  if start_ms > 0 then
+    soonest = math.min(soonest, math.floor(now_us / 1000) + start_ms)
+  end
+  if is_marked(queue, GROUPS) then
+    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
+    soonest = math.min(soonest, tonumber(group or math.huge))
+  end
+  return soonest
+end

@@ -8,9 +8,9 @@ local function starts_left(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
 end
 
--- The arrival time after so many starts.
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
 local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.ceil(starts * window_ms * 1000 / limit)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
 end
 
 -- Milliseconds until one more may start.

@@ -2,7 +2,11 @@
 -- `prioritized`, all others in the list `ready`.
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front.
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
 
 local function stand_ready(
   ready,
@@ -19,10 +23,10 @@ local function stand_ready(
 )
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, now_us)
-  elseif job.priority ~= 0 then
+    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, -job.priority, seq)
+    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     redis.call('LPUSH', ready, seq)
   else
@@ -34,9 +38,7 @@ end
 local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(grouped, groups, job, seq, now_us)
-  elseif job.priority ~= 0 then
-    redis.call('ZREM', prioritized, seq)
-  else
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end

@@ -3,7 +3,8 @@
 local LOST = 'lost'
 local LOST_MESSAGE = 'the lease ended before the job did'
 
--- Jobs whose lease has ended are ready again, before those that wait, or dead where that was their last attempt.
+-- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
+-- where that was their last attempt.
 -- Answers how many there were.
 local function reclaim_lost(
   jobs,
@@ -32,9 +33,9 @@ local function reclaim_lost(
     if stored[1] then
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(groups, turns, held, queue, job, run, now_us)
-      queue.reclaimed = queue.reclaimed + 1
       if run.state == 'x' then
         erase_job(jobs, ids, seq, job)
+        queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
         bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
@@ -48,6 +49,7 @@ local function reclaim_lost(
         note_failure(jobs, seq, now_ms, LOST, LOST_MESSAGE)
         queue.ready = queue.ready + run.size
       end
+      queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
     end
   end
   return #lost

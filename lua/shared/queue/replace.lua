@@ -69,6 +69,7 @@ local function replace_job(
   else
     redis.call('HSET', jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
     redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
 end

@@ -6,7 +6,8 @@
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   0 or 1; see shared/queue/job
+--   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
+--              that was claimed more than once, its failure; 0: any other
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, is_plain, name)

@@ -4,13 +4,15 @@
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
     queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
   end
 end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -22,6 +24,7 @@ local function packed_state(queue)
     queue.turn,
     queue.ghosts,
     queue.marks,
+    queue.due_ms,
     queue.arrival_us,
     queue.enqueued,
     queue.acked,

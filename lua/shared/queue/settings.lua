@@ -1,9 +1,9 @@
--- What people set for a queue, one text: '<paused> <concurrency> <rate_limit> <rate_window_ms> <keep_count>
--- <keep_ms>'. 0 for a number: no limit, nothing kept.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
-    string.match(text or '0 0 0 0 0 0', '^(%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
     concurrency = tonumber(concurrency),
@@ -16,7 +16,7 @@ end
 
 local function format_settings(settings)
   return string.format(
-    '%d %.0f %.0f %.0f %.0f %.0f',
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
     settings.paused and 1 or 0,
     settings.concurrency,
     settings.rate_limit,

@@ -12,11 +12,12 @@
 --     turn           groups served since a job without one was
 --     ghosts         entries of the ready list whose jobs are elsewhere, or gone
 --     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\0', 23 * 8)
+local NO_STATE = string.rep('\0', 24 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -24,8 +25,9 @@ local function open_queue(meta, codec, caller)
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
-  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, turn, ghosts, marks, arrival_us, rest =
-    struct.unpack('>dddddddddddd', readable)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
   local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
     struct.unpack('>ddddddddddd', readable, rest)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -46,6 +48,7 @@ local function open_queue(meta, codec, caller)
     turn = turn,
     ghosts = ghosts,
     marks = marks,
+    due_ms = due_ms,
     arrival_us = arrival_us,
     enqueued = enqueued,
     acked = acked,

@@ -1,6 +1,8 @@
 -- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
--- What is taken is a flat list of number, record and packed run (false: none).
+-- What is taken is a flat list of number, record and packed run (false: none); its `seen` are the numbers that it has,
+-- where the list may have one of them twice.
 local MOST_GHOSTS = 1000
+local MOST_EMPTY = 100
 
 local function is_ready(packed)
   return not packed or string.find(packed, '^[rb]') ~= nil
@@ -18,7 +20,7 @@ local function stands_in_list(record, packed)
 end
 
 local function take_listed(jobs, ready, queue, count, taken)
-  local passed = 0
+  local passed, seen = 0, taken.seen
   while count > 0 and passed < MOST_GHOSTS do
     local numbers = redis.call('LPOP', ready, count)
     if not numbers then
@@ -28,7 +30,10 @@ local function take_listed(jobs, ready, queue, count, taken)
     local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
     for at, seq in ipairs(numbers) do
       local record, packed = stored[at * 2 - 1], stored[at * 2]
-      if stands_in_list(record, packed) then
+      if stands_in_list(record, packed) and not (seen and seen[seq]) then
+        if seen then
+          seen[seq] = true
+        end
         taken[#taken + 1] = seq
         taken[#taken + 1] = record
         taken[#taken + 1] = packed
@@ -47,6 +52,9 @@ local function take_numbers(jobs, numbers, taken)
   end
   local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
   for at, seq in ipairs(numbers) do
+    if taken.seen then
+      taken.seen[seq] = true
+    end
     taken[#taken + 1] = seq
     taken[#taken + 1] = stored[at * 2 - 1]
     taken[#taken + 1] = stored[at * 2]
@@ -85,16 +93,20 @@ end
 
 -- The list counts as one group more.
 local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, count, now_us, taken)
-  local ring = redis.call('LLEN', turns)
-  while count > 0 and ring > 0 do
+  local ring, empty = redis.call('LLEN', turns), 0
+  while count > 0 and ring > 0 and empty < MOST_EMPTY do
     local before = #taken
     if queue.turn >= ring then
       queue.turn = 0
       take_listed(jobs, ready, queue, 1, taken)
     else
-      queue.turn = queue.turn + 1
       local seq = take_of_group(grouped, groups, turns, held, now_us)
-      take_numbers(jobs, { seq or nil }, taken)
+      if seq then
+        queue.turn = queue.turn + 1
+        take_numbers(jobs, { seq }, taken)
+      else
+        empty = empty + 1
+      end
       ring = redis.call('LLEN', turns)
     end
     count = count - (#taken - before) / 3
@@ -103,7 +115,7 @@ local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, co
 end
 
 local function take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, count, now_us)
-  local taken = {}
+  local taken = { seen = queue.ghosts > 0 and {} or nil }
   local has_priorities = is_marked(queue, PRIORITIES)
   if has_priorities then
     take_prioritized(jobs, prioritized, '-inf', '(0', count, taken)

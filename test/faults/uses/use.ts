@@ -36,6 +36,8 @@ export interface Work {
   readonly commands: number
   /** Arguments and parts of replies, of all commands together. */
   readonly elements: number
+  /** How much more or less of both it may be by chance, where a hash is scanned. Default 0. */
+  readonly chance?: number
   /** Makes a structure of this size; resolves to the call on it. */
   prepare(place: Place, size: number): Promise<() => Promise<unknown>>
 }

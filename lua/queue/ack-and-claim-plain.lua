@@ -1,0 +1,83 @@
+--[[
+Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due.
+Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be
+claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated
+call too. A worker that claims fewer than it may `waits`, as there.
+
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
+@returns declined
+@cost    O((acks + limit) x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
+local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most
+local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
+local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>'; empty: nobody
+local channel = ARGV[7] -- text: beginning of the channels of processes
+local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
+local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs that are done
+
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/tell
+-- @include shared/next-token
+-- @include shared/queue/state
+-- @include shared/queue/never
+-- @include shared/queue/save
+-- @include shared/queue/save-call
+-- @include shared/queue/note-due
+-- @include shared/queue/idle
+-- @include shared/queue/watch
+-- @include shared/queue/plain
+
+local queue = open_queue(meta, codec, caller)
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.codec ~= codec or not is_quiet(queue, call, now_ms) then
+  return { 'declined' }
+end
+local ended, numbers, bytes = judge_plain(jobs, acks, acks_at)
+local taken, stored = look_at_listed(jobs, ready, limit)
+if not ended or not taken then
+  return { 'declined' }
+end
+
+if #numbers > 0 then
+  redis.call('ZREM', leases, unpack(numbers))
+  redis.call('HDEL', jobs, unpack(ended))
+  queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
+end
+leave_idle(idle, queue, worker)
+if queue.watch_ms <= now_ms then
+  queue.watch_ms = 0
+end
+local count, token, ends_ms, told = #taken, 0, 0, {}
+if count > 0 then
+  queue.token = next_token(queue.token, now_us) - 1
+  token, ends_ms = queue.token, now_ms + lease_ms
+  told = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
+end
+local waits, recheck_ms = worker ~= '' and count < limit, 0
+if queue.idle > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
+    call_idle(idle, queue, 1, how)
+  elseif count > 0 and not waits then
+    see_to(idle, queue, ends_ms, now_ms, how)
+  elseif limit == 0 then
+    see_to_watch(idle, queue, now_ms, how)
+  end
+end
+if waits then
+  recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
+  stand_idle(idle, queue, worker, recheck_ms > 0)
+end
+save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
+return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, told }

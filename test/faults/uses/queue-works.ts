@@ -1,0 +1,200 @@
+import type { ClaimedJob, JobOptions, Queue } from 'perilune'
+import { setTestClock } from '../../../src/testing/test-clock.ts'
+import type { Place, Work } from './use.ts'
+
+type Jobs = Record<string, string>
+type Call = (queue: Queue<Jobs>, job: ClaimedJob<string>) => unknown
+type Bounds = readonly [commands: number, elements: number]
+type Fill = (queue: Queue<Jobs>, place: Place, size: number) => Promise<unknown>
+
+const HOUR_MS = 3_600_000
+const THOUSAND = 1000
+/** Of what is made with a call for each. */
+const MOST_CALLS = 20_000
+
+const queueOf = ({ redis, name }: Place): Queue<Jobs> => redis.queue<Jobs>(name)
+
+/** Moves the clock of the queue so far from the server's. */
+function moveClock({ driver, namespace, name }: Place, ms: number): Promise<void> {
+  return setTestClock(driver, `${namespace}:{queue:${name}}`, (Date.now() + ms) * 1000)
+}
+
+async function enqueue(
+  queue: Queue<Jobs>,
+  size: number,
+  optionsOf: (n: number) => JobOptions = () => ({}),
+): Promise<string[]> {
+  const ids: string[] = []
+  for (let from = 0; from < size; from += THOUSAND) {
+    const jobs = Array.from({ length: THOUSAND }, (_, at) => ({
+      name: 'work',
+      payload: `job ${from + at}`,
+      ...optionsOf(from + at),
+    }))
+    ids.push(...(await queue.enqueueMany(jobs)).map(({ id }) => id))
+  }
+  return ids
+}
+
+async function claimAll(queue: Queue<Jobs>, size: number): Promise<ClaimedJob<string>[]> {
+  const claimed: ClaimedJob<string>[] = []
+  while (claimed.length < size) claimed.push(...(await queue.claim({ limit: 200, lease: '1m' })))
+  return claimed
+}
+
+/** Buries so many jobs, in batches. */
+async function buryAll(queue: Queue<Jobs>, size: number, kindOf: (n: number) => string): Promise<void> {
+  await enqueue(queue, size)
+  const claimed = await claimAll(queue, size)
+  for (let from = 0; from < size; from += THOUSAND) {
+    const jobs = claimed.slice(from, from + THOUSAND)
+    await Promise.all(jobs.map((job, at) => job.bury({ kind: kindOf(from + at), message: 'it is dead' })))
+  }
+}
+
+/** A call on a queue that was filled so, beside one job that is claimed for an hour. */
+function work(what: string, [commands, elements]: Bounds, fill: Fill, call: Call, chance = 0): Work {
+  const prepare: Work['prepare'] = async (place, size) => {
+    const queue = queueOf(place)
+    await moveClock(place, 0)
+    await queue.enqueue('work', 'mine')
+    const [job] = await queue.claim({ lease: '12h' })
+    await fill(queue, place, size)
+    return async () => call(queue, job as ClaimedJob<string>)
+  }
+  return { what, commands, elements, chance, prepare }
+}
+
+const ready: Fill = (queue, _, size) => enqueue(queue, size)
+const claimed: Fill = async (queue, _, size) => {
+  await enqueue(queue, size)
+  await claimAll(queue, size)
+}
+const scheduled: Fill = (queue, _, size) => enqueue(queue, size, (n) => ({ id: `job ${n}`, delay: '1h' }))
+const prioritized: Fill = (queue, _, size) =>
+  enqueue(queue, size, (n) => ({ id: `job ${n}`, priority: (n % 9) + 1 }))
+const grouped: Fill = (queue, _, size) =>
+  enqueue(queue, size, (n) => ({ id: `job ${n}`, group: `group ${n}` }))
+
+const lost: Fill = async (queue, place, size) => {
+  await claimed(queue, place, size)
+  await moveClock(place, HOUR_MS)
+}
+const lostInGroups: Fill = async (queue, place, size) => {
+  await grouped(queue, place, size)
+  await claimAll(queue, size)
+  await moveClock(place, HOUR_MS)
+}
+const lostForGood: Fill = async (queue, place, size) => {
+  await enqueue(queue, size, () => ({ maxAttempts: 1 }))
+  await claimAll(queue, size)
+  await moveClock(place, HOUR_MS)
+}
+const due: Fill = async (queue, place, size) => {
+  await scheduled(queue, place, size)
+  await moveClock(place, 2 * HOUR_MS)
+}
+const dead: Fill = (queue, _, size) => buryAll(queue, size, () => 'odd')
+const deadOfMuch: Fill = (queue, _, size) => buryAll(queue, Math.min(size, MOST_CALLS), (n) => `kind ${n}`)
+
+/** All have ended and are kept, until from now on ten are. */
+const doneAndKept: Fill = async (queue, _, size) => {
+  await queue.settings.set({ keep: { count: size } })
+  await enqueue(queue, size)
+  const jobs = await claimAll(queue, size)
+  for (let from = 0; from < size; from += THOUSAND) {
+    await Promise.all(jobs.slice(from, from + THOUSAND).map((job) => job.ack('done')))
+  }
+  const { done } = await queue.settings.inspect()
+  if (done !== size) throw new Error(`of ${size} jobs that are done ${done} are kept`)
+  await queue.settings.set({ keep: { count: 10 } })
+}
+
+/** What is left of jobs that were cancelled where they stood: their places in the list. */
+const ghosts: Fill = async (queue, _, size) => {
+  const ids = await enqueue(queue, size)
+  for (let from = 0; from < size; from += THOUSAND) await queue.jobs.cancel(ids.slice(from, from + THOUSAND))
+}
+
+/** Groups that may start one job an hour have started one each, and an hour is over. */
+const heldBack: Fill = async (queue, place, size) => {
+  const count = Math.min(size, MOST_CALLS)
+  const rate = { limit: 1, window: '1h' } as const
+  for (let from = 0; from < count; from += THOUSAND) {
+    const names = Array.from({ length: THOUSAND }, (_, at) => `group ${from + at}`)
+    await Promise.all(names.map((each) => queue.settings.setGroup(each, { rate })))
+  }
+  await enqueue(queue, 2 * count, (n) => ({ group: `group ${n % count}` }))
+  const jobs = await claimAll(queue, count)
+  await Promise.all(jobs.map((job) => job.ack()))
+  await moveClock(place, HOUR_MS)
+}
+
+/** Workers of processes that nobody hears any more. */
+const goneWorkers: Fill = async (queue, { client, namespace, name }, size) => {
+  await queue.enqueue('work', 'one', { delay: '3h' })
+  const key = `${namespace}:{queue:${name}}`
+  for (let from = 0; from < size; from += THOUSAND) {
+    const members = Array.from({ length: THOUSAND }, (_, at) => [from + at, `gone${from + at}.1`])
+    await client.zadd(`${key}:idle`, ...members.flat())
+  }
+  await setIdle(client, key, size)
+}
+
+/** The number of those who wait, in the state: the sixth of its doubles. */
+async function setIdle(client: Place['client'], key: string, count: number): Promise<void> {
+  const state = await client.hgetBuffer(`${key}:meta`, 'state')
+  if (state === null) throw new Error('there is no queue')
+  state.writeDoubleBE(count, 5 * 8)
+  await client.hset(`${key}:meta`, 'state', state)
+}
+
+const ONE = [14, 140] as const
+const claim =
+  (limit: number): Call =>
+  (queue) =>
+    queue.claim({ limit, lease: '1h' })
+
+export const queueWorks: readonly Work[] = [
+  work('an enqueue', ONE, ready, (queue) => queue.enqueue('work', 'one more')),
+  work('an enqueue with options', [20, 200], scheduled, (queue) =>
+    queue.enqueue('work', 'one more', { id: 'mine', unique: 'key', delay: '1h' }),
+  ),
+  work('an enqueue into a group', [20, 200], grouped, (queue) =>
+    queue.enqueue('work', 'one more', { group: 'group 7' }),
+  ),
+  work('an enqueue where many waited who are gone', [220, 900], goneWorkers, (queue) =>
+    queue.enqueue('work', 'one more'),
+  ),
+  work('a claim of twenty', [20, 500], ready, claim(20)),
+  work('a claim of twenty by priority', [24, 600], prioritized, claim(20)),
+  work('a claim of twenty of groups', [220, 1800], grouped, claim(20)),
+  work('a claim beside many claims', ONE, claimed, claim(20)),
+  work('a claim where many are lost', [600, 6000], lost, claim(20)),
+  work('a claim where many of groups are lost', [1200, 9000], lostInGroups, claim(20)),
+  work('a claim where many are lost for good', [1100, 9000], lostForGood, claim(20)),
+  work('a claim where many are due', [600, 6000], due, claim(20)),
+  work('a claim where many groups may go on', [800, 5000], heldBack, claim(20)),
+  work('a claim where many were cancelled', [220, 8000], ghosts, claim(20)),
+  work('an ack', ONE, claimed, (_queue, job) => job.ack('done')),
+  work('an ack where too many are kept', [220, 2000], doneAndKept, (_queue, job) => job.ack('done')),
+  work('an extension', ONE, claimed, (_queue, job) => job.extend('1h')),
+  work('a retry', ONE, scheduled, (_queue, job) => job.retry({ delay: '1h' })),
+  work('a burial', [20, 160], dead, (_queue, job) => job.bury({ kind: 'odd' })),
+  work('a cancellation', [20, 120], scheduled, (queue) => queue.jobs.cancel(['job 7'])),
+  work('a cancellation in a group', [20, 120], grouped, (queue) => queue.jobs.cancel(['job 7'])),
+  work('a requeue', [20, 140], scheduled, (queue) => queue.jobs.requeue(['job 7'])),
+  work('another priority', [20, 120], prioritized, (queue) => queue.jobs.reprioritize(['job 7'], 70)),
+  work('a look at one job', ONE, prioritized, (queue) => queue.jobs.find('job 7')),
+  work('a page of fifty', [70, 1200], scheduled, (queue) => queue.jobs.list('scheduled', { after: '500' })),
+  work('what jobs are dead of', [8, 2400], deadOfMuch, (queue) => queue.jobs.failures(), 100),
+  work('a search', [140, 2000], scheduled, (queue) => queue.jobs.search({ name: 'work' }), 100),
+  work('all that are dead of one kind', [2100, 20_000], dead, (queue) => queue.jobs.requeueFailed('odd')),
+  work('dropping all that are dead of one kind', [2100, 20_000], dead, (queue) =>
+    queue.jobs.dropFailed('odd'),
+  ),
+  work('an inspection', [20, 140], grouped, (queue) => queue.settings.inspect()),
+  work('a setting of the queue', ONE, grouped, (queue) => queue.settings.pause()),
+  work('a setting of a group', ONE, grouped, (queue) => queue.settings.pauseGroup('group 7')),
+  work('clearing', [24, 60], grouped, (queue) => queue.clear()),
+]

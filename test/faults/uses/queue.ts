@@ -1,0 +1,211 @@
+import type { ClaimedJob, NewJob, Queue } from 'perilune'
+import { queueWorks } from './queue-works.ts'
+import { errorOf, type Place, reaches, type Step, type Use } from './use.ts'
+
+type Jobs = Record<string, number>
+
+const HOUR = '1h'
+
+function steps(place: Place): readonly Step[] {
+  return [
+    ...enqueueSteps(place),
+    ...plainSteps(place),
+    ...attemptSteps(place),
+    ...groupSteps(place),
+    ...lostSteps(place),
+    ...settingSteps(place),
+    ...workerSteps(place),
+  ]
+}
+
+/** How many jobs are in each state, and how often something happened: once, whatever went wrong. */
+async function seen(queue: Queue<Jobs>): Promise<number[]> {
+  const told = await queue.settings.inspect()
+  const states = [told.ready, told.scheduled, told.claimed, told.dead, told.done]
+  return [...states, told.enqueued, told.acked, told.retried, told.buried, told.reclaimed, told.cancelled]
+}
+
+const namesOf = (jobs: readonly { name: string }[]): string[] => jobs.map(({ name }) => name)
+
+/** Jobs of every kind, and what can be done to them while nobody has them. */
+function enqueueSteps({ redis, name }: Place): readonly Step[] {
+  const queue = redis.queue<Jobs>(name)
+  const mixed: NewJob<Jobs>[] = [
+    { name: 'later', payload: 1, id: 'later', delay: HOUR, tags: ['slow'] },
+    { name: 'only', payload: 2, id: 'only', unique: 'key', priority: 2 },
+    { name: 'grouped', payload: 3, id: 'grouped', group: 'ada', trace: 'trace' },
+    { name: 'later', payload: 4, id: 'later' },
+  ]
+  const replacing = { unique: { key: 'key', replace: true }, delay: HOUR } as const
+  const plain = [1, 2, 3].map((payload) => ({ name: 'plain', payload }))
+  const duplicates = async (jobs: NewJob<Jobs>[]): Promise<boolean[]> =>
+    (await queue.enqueueMany(jobs)).map(({ duplicate }) => duplicate)
+  const first = async (): Promise<string> => (await queue.jobs.list('ready', { limit: 1 })).jobs[0]?.id ?? ''
+  return [
+    ['enqueue-alike', 'refuses', () => duplicates(plain)],
+    ['enqueue', 'refuses', () => duplicates(mixed)],
+    ['enqueue', 'refuses', async () => (await queue.enqueue('only', 5, { unique: 'key' })).duplicate],
+    ['enqueue', 'refuses', async () => (await queue.enqueue('other', 6, replacing)).id.length > 0],
+    ['find', 'serves', async () => namesOf(await queue.jobs.findMany(['later', 'only', 'unknown']))],
+    ['list', 'serves', async () => namesOf((await queue.jobs.list('ready')).jobs)],
+    ['list', 'serves', async () => namesOf((await queue.jobs.list('grouped')).jobs)],
+    ['search', 'serves', async () => namesOf((await queue.jobs.search({ tag: 'slow' })).jobs)],
+    ['reprioritize', 'serves', async () => queue.jobs.reprioritize([await first(), 'unknown'], 7)],
+    ['list', 'serves', async () => namesOf((await queue.jobs.list('prioritized')).jobs)],
+    // What it was, a repetition cannot know.
+    ['requeue', 'serves', async () => void (await queue.jobs.requeue(['only']))],
+    ['cancel', 'serves', async () => void (await queue.jobs.cancel(['later', 'only', 'grouped']))],
+    ['inspect', 'serves', () => seen(queue)],
+    ['clear', 'serves', async () => void (await queue.clear())],
+    ['inspect', 'serves', () => seen(queue)],
+  ]
+}
+
+/** The quick way. */
+function plainSteps({ redis, name }: Place): readonly Step[] {
+  const queue = redis.queue<Jobs>(`${name} plain`)
+  let claimed: ClaimedJob<number>[] = []
+  // A handle of its own each time: one that was declined before does not try at once.
+  const claim = async (): Promise<string[]> => {
+    claimed = await redis.queue<Jobs>(`${name} plain`).claim({ limit: 2, lease: HOUR })
+    return namesOf(claimed)
+  }
+  const plain = [1, 2, 3].map((payload) => ({ name: 'plain', payload }))
+  return [
+    ['enqueue-alike', 'refuses', async () => void (await queue.enqueueMany(plain))],
+    ['ack-and-claim-plain', 'serves', claim],
+    ['release', 'serves', async () => claimed[0]?.release()],
+    ['ack-and-claim', 'serves', async () => claimed[1]?.ack()],
+    ['ack-and-claim-plain', 'serves', claim],
+    ['inspect', 'serves', () => seen(queue)],
+    ['clear', 'serves', async () => void (await queue.clear())],
+  ]
+}
+
+/** What becomes of attempts, and of what they leave. */
+function attemptSteps({ redis, name }: Place): readonly Step[] {
+  const queue = redis.queue<Jobs>(`${name} worked`)
+  const once = { maxAttempts: 1 }
+  const jobs: NewJob<Jobs>[] = [
+    { name: 'ack', payload: 1 },
+    { name: 'retry', payload: 2, backoff: { kind: 'fixed', base: HOUR } },
+    { name: 'again', payload: 3 },
+    { name: 'last', payload: 4, ...once },
+    { name: 'bury', payload: 5 },
+    { name: 'stop', payload: 6, id: 'stop' },
+  ]
+  let claimed: ClaimedJob<number>[] = []
+  const job = (at: number): ClaimedJob<number> => claimed[at] as ClaimedJob<number>
+  const claim = async (limit: number): Promise<[string, number][]> => {
+    claimed = await queue.claim({ limit, lease: HOUR })
+    return claimed.map(({ name: of, attempt }) => [of, attempt])
+  }
+  return [
+    ['configure', 'refuses', () => queue.settings.set({ keep: { count: 1 } })],
+    ['enqueue', 'refuses', async () => void (await queue.enqueueMany(jobs))],
+    ['ack-and-claim', 'serves', () => claim(6)],
+    ['extend', 'serves', () => job(0).extend('2h')],
+    ['ack-and-claim', 'serves', () => job(0).ack({ is: 'done' })],
+    ['retry', 'serves', () => job(1).retry({ kind: 'odd' })],
+    ['retry', 'serves', () => job(2).retry({ kind: 'odd', delay: '0ms' })],
+    ['retry', 'serves', () => job(3).retry({ kind: 'odd' })],
+    ['bury', 'serves', () => job(4).bury({ kind: 'odd', message: 'no such user' })],
+    ['cancel', 'refuses', () => queue.jobs.cancel(['stop'])],
+    ['extend', 'serves', () => errorOf(job(5).extend(HOUR))],
+    ['inspect', 'serves', () => seen(queue)],
+    ['failures', 'serves', async () => (await queue.jobs.failures()).map(({ count }) => count)],
+    ['find', 'serves', async () => (await queue.jobs.findMany(['stop'])).map(({ state }) => state)],
+    ['list', 'serves', async () => (await queue.jobs.list('done')).jobs.map(({ result }) => result)],
+    ['requeue-failed', 'serves', async () => void (await queue.jobs.requeueFailed('odd'))],
+    ['ack-and-claim', 'serves', () => claim(9)],
+    ['ack-and-claim', 'serves', () => Promise.all(claimed.map((each) => each.ack()))],
+    ['inspect', 'serves', () => seen(queue)],
+  ]
+}
+
+/** Jobs of groups that may do so much. */
+function groupSteps({ redis, name }: Place): readonly Step[] {
+  const queue = redis.queue<Jobs>(`${name} grouped`)
+  const rate = { limit: 1, window: HOUR } as const
+  const jobs = ['ada', 'ada', 'bob', 'bob'].map((group) => ({ name: group, payload: 1, group }))
+  let claimed: ClaimedJob<number>[] = []
+  const claim = async (): Promise<string[]> => {
+    claimed = await queue.claim({ limit: 9, lease: HOUR })
+    return namesOf(claimed)
+  }
+  return [
+    ['configure-group', 'refuses', async () => queue.settings.setGroup('ada', { concurrency: 1 })],
+    ['configure-group', 'serves', async () => queue.settings.setGroup('bob', { rate })],
+    ['enqueue', 'refuses', async () => void (await queue.enqueueMany(jobs))],
+    ['ack-and-claim', 'serves', claim],
+    ['ack-and-claim', 'serves', () => Promise.all(claimed.map((job) => job.ack()))],
+    ['configure-group', 'serves', () => queue.settings.pauseGroup('bob')],
+    ['ack-and-claim', 'serves', claim],
+    ['retry', 'serves', () => Promise.all(claimed.map((job) => job.retry()))],
+    ['inspect', 'serves', () => seen(queue)],
+    ['clear', 'serves', async () => void (await queue.clear())],
+  ]
+}
+
+/** What lost workers held is taken back, or is dead. */
+function lostSteps({ redis, name }: Place): readonly Step[] {
+  const queue = redis.queue<Jobs>(`${name} lost`)
+  const jobs = [2, 1].map((maxAttempts) => ({ name: `lost ${maxAttempts}`, payload: 1, maxAttempts }))
+  const lose = async (): Promise<number> => {
+    const lost = await queue.claim({ limit: 2, lease: '10ms' })
+    await reaches(async () => (await queue.settings.inspect()).overdue === 2)
+    return lost.length
+  }
+  return [
+    ['enqueue', 'refuses', async () => void (await queue.enqueueMany(jobs))],
+    ['ack-and-claim', 'unasked', lose],
+    ['ack-and-claim', 'serves', async () => namesOf(await queue.claim({ limit: 2, lease: HOUR }))],
+    ['inspect', 'serves', () => seen(queue)],
+    ['requeue-failed', 'serves', async () => void (await queue.jobs.dropFailed('lost'))],
+    ['inspect', 'serves', () => seen(queue)],
+  ]
+}
+
+function settingSteps({ redis, name }: Place): readonly Step[] {
+  const queue = redis.queue<Jobs>(`${name} set`)
+  const rate = { limit: 1, window: HOUR } as const
+  const claim = async (): Promise<string[]> => namesOf(await queue.claim({ limit: 5, lease: HOUR }))
+  const plain = ['a', 'a', 'a'].map((each) => ({ name: each, payload: 1 }))
+  return [
+    ['configure', 'refuses', () => queue.settings.pause()],
+    ['enqueue-alike', 'refuses', async () => void (await queue.enqueueMany(plain))],
+    ['ack-and-claim', 'refuses', claim],
+    ['configure', 'refuses', () => queue.settings.resume()],
+    ['configure', 'refuses', () => queue.settings.set({ rate, concurrency: 2 })],
+    ['ack-and-claim', 'serves', claim],
+    ['ack-and-claim', 'refuses', claim],
+    ['inspect', 'serves', () => seen(queue)],
+    ['clear', 'serves', async () => void (await queue.clear())],
+  ]
+}
+
+/** Who waits is woken, and a worker does what there is. */
+function workerSteps({ redis, name }: Place): readonly Step[] {
+  const queue = redis.queue<Jobs>(`${name} at work`)
+  const wake = async (): Promise<string[]> => {
+    const waiting = queue.claim({ wait: '20s', lease: HOUR })
+    waiting.catch(() => undefined)
+    await reaches(async () => (await queue.settings.inspect()).idle === 1, waiting)
+    await queue.enqueue('woken', 1)
+    return namesOf(await waiting)
+  }
+  const work = async (): Promise<number> => {
+    let sum = 0
+    await using _worker = queue.work(({ payload }) => (sum += payload))
+    await queue.enqueueMany([1, 2, 3].map((payload) => ({ name: 'worked', payload })))
+    await reaches(async () => (await queue.settings.inspect()).acked === 3)
+    return sum
+  }
+  return [
+    ['enqueue-alike', 'unasked', wake],
+    ['ack-and-claim', 'unasked', work],
+    ['inspect', 'serves', () => seen(queue)],
+  ]
+}
+
+export const use: Use = { steps, works: queueWorks }

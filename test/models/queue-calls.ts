@@ -1,0 +1,72 @@
+// The calls of a history on one queue, and what they must answer.
+
+import { randomUUID } from 'node:crypto'
+import { expect } from 'vitest'
+import type { Driver } from '../../src/driver.ts'
+import { runOperation } from '../../src/testing/run-operation.ts'
+import { setTestClock } from '../../src/testing/test-clock.ts'
+import type { Arguments } from '../../src/testing/vector-contract.ts'
+import { argumentsOf } from '../../src/testing/vector-file.ts'
+import { Bindings } from '../../src/testing/vector-pattern.ts'
+import type { Value } from '../../src/testing/vector-value.ts'
+import { readContract, readVectors } from '../conformance/files.ts'
+
+const contract = readContract()
+const vectors = readVectors('queue')
+
+export class QueueCalls {
+  readonly prefix: string = `conformance:{queue:${randomUUID()}}`
+  readonly #driver: Driver
+  readonly #bindings = new Bindings()
+  #call = 0
+  /** Of all histories. */
+  static quickClaims = 0
+
+  constructor(driver: Driver) {
+    this.#driver = driver
+  }
+
+  setClock(us: number): Promise<void> {
+    return setTestClock(this.#driver, this.prefix, us)
+  }
+
+  /** A call that is remembered; `again`: it is sent twice, as after a lost answer. */
+  async once(name: string, args: Arguments, expected: readonly unknown[], again: boolean): Promise<void> {
+    this.#call += 1
+    const all = { ...args, caller: 'p:1', call: String(this.#call) }
+    await this.same(name, all, expected)
+    if (again) await this.same(name, all, expected)
+  }
+
+  /** Where the quick way declines, and only there, it must have done nothing. */
+  async claimQuickly(args: Arguments, expected: readonly unknown[], again: boolean): Promise<void> {
+    this.#call += 1
+    const all = { ...args, caller: 'p:1', call: String(this.#call) }
+    const answer = await this.run('ack-and-claim-plain', all)
+    const [word, nowMs, endsMs, waits, recheckMs, , refused, told, options] = expected
+    if (answer[0] === 'claimed') {
+      QueueCalls.quickClaims += 1
+      expect([refused, options]).toEqual([[], []])
+      const quickly = [word, nowMs, endsMs, waits, recheckMs, told]
+      expect(this.#bindings.mismatch(quickly, answer), JSON.stringify(all)).toBe(null)
+    }
+    if (answer[0] === 'declined' || again) await this.same('ack-and-claim', all, expected)
+  }
+
+  async same(name: string, args: Arguments, expected: readonly unknown[]): Promise<void> {
+    const answer = await this.run(name, args)
+    const told = `${name} ${JSON.stringify(args)} answered ${JSON.stringify(answer)}`
+    expect(this.#bindings.mismatch(expected, answer), told).toBe(null)
+  }
+
+  run(name: string, args: Arguments): Promise<Value[]> {
+    const operation = `queue/${name}`
+    return runOperation(
+      this.#driver,
+      contract,
+      operation,
+      `${this.prefix}:`,
+      argumentsOf(vectors, operation, args),
+    )
+  }
+}

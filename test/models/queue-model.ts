@@ -1,0 +1,132 @@
+// What a queue is, in plain memory.
+
+import { backoffOf, type Job, maxAttemptsOf, newJob, type Spec, whyNot } from './queue-job.ts'
+import { type Claim, QueueLife, type Refused } from './queue-life.ts'
+
+export class QueueModel extends QueueLife {
+  /** The first number. */
+  enqueueAlike(payloads: readonly string[]): number {
+    const first = this.numbersOf(payloads.length)
+    for (const [at, payload] of payloads.entries()) this.add(newJob(first + at, payload, null), 0)
+    return first
+  }
+
+  /** The first number, and the duplicates. */
+  enqueue(specs: readonly Spec[]): [number, [number, number][]] {
+    const first = this.numbersOf(specs.length)
+    const duplicates: [number, number][] = []
+    for (const [at, spec] of specs.entries()) {
+      const other = this.names.holderOf(spec, this.nowMs)
+      if (other === undefined) {
+        const job = newJob(first + at, spec.payload, spec)
+        this.names.hold(job, spec, this.nowMs)
+        this.add(job, spec.delay_ms)
+      } else {
+        duplicates.push([at, other])
+        if (spec.replace) this.replace(this.jobs.get(other), spec)
+      }
+    }
+    return [first, duplicates]
+  }
+
+  ack(acks: readonly Claim[]): Refused[] {
+    const said = new Map<number, string>()
+    const ended: Job[] = []
+    const refused = acks.flatMap(([number, token], at): Refused[] => {
+      const job = this.jobs.get(number)
+      const why = said.get(number) ?? whyNot(job, token)
+      if (job !== undefined && (why === null || why === 'cancelled')) said.set(number, why ?? 'acked')
+      if (why === null && job !== undefined) ended.push(job)
+      return why === null ? [] : [[at, why]]
+    })
+    for (const [number, why] of said) if (why === 'cancelled') this.stop(this.jobs.get(number))
+    for (const job of ended) this.finish(job)
+    if (ended.length > 0) this.dropDone()
+    return refused
+  }
+
+  /** Jobs that are claimed now, in their order. */
+  claim(limit: number, leaseMs: number): Job[] {
+    if (limit === 0) return []
+    this.reclaim()
+    this.showDue()
+    const { paused, concurrency } = this.settings
+    const free = concurrency === 0 ? limit : concurrency - this.in('claimed', 'stopping').length
+    const taken = paused || free <= 0 ? [] : this.places.take(Math.min(limit, free))
+    return taken.flatMap(({ number }) => this.lease(this.jobs.get(number), leaseMs))
+  }
+
+  retry(claims: readonly Claim[], delayMs: number): { refused: Refused[]; buried: number[] } {
+    const buried: number[] = []
+    const refused = this.judge(claims, (job, at) => {
+      this.places.free(job)
+      if (job.attempts >= maxAttemptsOf(job)) {
+        buried.push(at)
+        this.die(job)
+      } else {
+        this.counts.retried += 1
+        this.wait(job, delayMs < 0 ? backoffOf(job) : delayMs)
+      }
+    })
+    return { refused, buried }
+  }
+
+  bury(claims: readonly Claim[]): Refused[] {
+    return this.judge(claims, (job) => {
+      this.places.free(job)
+      this.die(job)
+    })
+  }
+
+  extend(claims: readonly Claim[], leaseMs: number): Refused[] {
+    return claims.flatMap(([number, token], at): Refused[] => {
+      const job = this.jobs.get(number)
+      const why = whyNot(job, token)
+      if (why !== null) return [[at, why]]
+      if (job !== undefined) job.atMs = this.nowMs + leaseMs
+      return []
+    })
+  }
+
+  cancel(numbers: readonly number[]): string[] {
+    return numbers.map((number) => {
+      const job = this.jobs.get(number)
+      if (job === undefined) return 'absent'
+      const isClaimed = job.state === 'claimed' || job.state === 'stopping'
+      if (isClaimed) job.state = 'stopping'
+      else this.erase(job)
+      return isClaimed ? 'stopping' : 'cancelled'
+    })
+  }
+
+  requeue(numbers: readonly number[]): string[] {
+    return numbers.map((number) => {
+      const job = this.jobs.get(number)
+      if (job === undefined) return 'absent'
+      if (job.state === 'ready') return 'ready'
+      if (job.state === 'claimed' || job.state === 'stopping') return 'claimed'
+      this.beginAgain(job)
+      return 'requeued'
+    })
+  }
+
+  /** All that are dead, of the one kind of failure that workers name, or of being lost. */
+  requeueFailed(numbers: readonly number[], drops: boolean): void {
+    for (const number of numbers) {
+      const job = this.jobs.get(number)
+      if (job === undefined) continue
+      if (drops) this.erase(job)
+      else this.beginAgain(job)
+    }
+  }
+
+  reprioritize(numbers: readonly number[], priority: number): string[] {
+    return numbers.map((number) => {
+      const job = this.jobs.get(number)
+      if (job === undefined) return 'absent'
+      if (job.state === 'claimed' || job.state === 'stopping') return 'claimed'
+      if (job.priority !== priority) this.prioritize(job, priority)
+      return 'changed'
+    })
+  }
+}

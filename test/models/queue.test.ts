@@ -1,0 +1,67 @@
+// Random histories on real scripts and on the model, which must answer alike, and what must hold of the stored data
+// after each step. A failure prints the seed and the shortest history that shows it. PERILUNE_LONG=1 plays 10,000.
+
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, expect, inject, test } from 'vitest'
+import { ioredis } from '../../src/drivers/ioredis.ts'
+import { START_US } from '../../src/testing/test-clock.ts'
+import { LONG, SEED, tell } from '../proof.ts'
+import { QueueCalls } from './queue-calls.ts'
+import { History } from './queue-history.ts'
+import { step } from './queue-steps.ts'
+
+const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
+const driver = ioredis(client)
+
+afterAll(async () => {
+  await driver.close()
+  client.disconnect()
+})
+
+test('a queue answers every history as the model does', { timeout: 3_600_000 }, async () => {
+  const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
+  const property = fc.asyncProperty(history, (steps) =>
+    new History(new QueueCalls(driver), client).play(steps),
+  )
+  const numRuns = LONG ? 10_000 : 100
+
+  await fc.assert(property, { numRuns, seed: SEED })
+  const { quickClaims } = QueueCalls
+  expect(quickClaims).toBeGreaterThan(0)
+  tell(
+    `queue: ${numRuns} random histories answered as by the model, ${quickClaims} quick claims, seed ${SEED}`,
+  )
+})
+
+function payloads(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => String(at))
+}
+
+test('a worker that met only jobs that are gone comes back at once for those behind them', async () => {
+  const calls = new QueueCalls(driver)
+  await calls.setClock(START_US)
+  const [, first] = await calls.run('enqueue-alike', { payloads: payloads(1101) })
+  const gone = payloads(1100).map((at) => String(Number(first) + Number(at)))
+  await calls.run('cancel', { wanted: gone })
+  const claim = { limit: 1, worker: 'p.1' }
+  const nowMs = START_US / 1000
+
+  await calls.same('ack-and-claim', claim, ['claimed', nowMs, 0, true, 1, false, [], [], []])
+  const last = [Number(first) + 1100, '*', 1, 'mail', '1100']
+  await calls.same('ack-and-claim', claim, ['claimed', nowMs, '*', false, 0, false, [], [last], []])
+  await calls.run('clear', {})
+})
+
+test('a claim of a thousand jobs is told again, also where more leases end at the same time', async () => {
+  const calls = new QueueCalls(driver)
+  await calls.setClock(START_US)
+  await calls.run('enqueue-alike', { payloads: payloads(1700) })
+  await calls.run('ack-and-claim', { limit: 700 })
+
+  const told = await calls.run('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' })
+
+  expect(told[7]).toHaveLength(1000)
+  await calls.same('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' }, told)
+  await calls.run('clear', {})
+})
