@@ -6,7 +6,7 @@ import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { lease, NamePath, NoQuery, strict, WaitQuery } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
-import { acked, buried, claimed, extended, retried } from '../v1/queues/answers.ts'
+import { acked, buried, claimed, extended, released, retried } from '../v1/queues/answers.ts'
 import { AttemptPath, delay, kind, message } from '../v1/queues/arguments.ts'
 import { encodeLent } from '../v1/queues/encode.ts'
 import { lendJobsTo } from '../v1/queues/lending.ts'
@@ -32,7 +32,7 @@ export function queueClaims(app: App, parts: Parts, open: Open): void {
   claim(app, parts, open)
   extendOne(app, parts, open)
   ackOne(app, parts, open)
-  failOne(app, parts, open)
+  endOne(app, parts, open)
 }
 
 function claim(app: App, parts: Parts, open: Open): void {
@@ -90,8 +90,15 @@ function ackOne(app: App, { limits }: Parts, open: Open): void {
   })
 }
 
-function failOne(app: App, { limits }: Parts, open: Open): void {
+function endOne(app: App, { limits }: Parts, open: Open): void {
   const bodyLimit = limits.maxOtherBytes
+
+  const given = { ...common, summary: 'Release', response: answers(released) }
+  app.post(`${url}/release`, { schema: given }, async (request, reply) => {
+    const { id, token } = leaseOf(request)
+    heldOutcome(await open(request).settle.release([{ id, token }]), token)
+    return reply.code(204).send()
+  })
 
   const again = { ...common, summary: 'Retry', body: Retry, response: answers(retried, ...BODY) }
   app.post(`${url}/retry`, { schema: again, bodyLimit }, async (request) => {

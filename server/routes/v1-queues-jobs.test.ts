@@ -116,8 +116,10 @@ describe('jobs', () => {
       'requeued',
       'absent',
     ])
-    const { json } = await post(`${queue}/claims`)
-    expect((await post(`${queue}/jobs/${json.jobs[0].id}/requeue`)).json.outcome).toBe('claimed')
+    const [{ id }] = (await post(`${queue}/claims`)).json.jobs
+    expect((await post(`${queue}/jobs/${id}/requeue`)).json.outcome).toBe('claimed')
+    await api.call('DELETE', `${queue}/jobs/${id}`)
+    expect((await post(`${queue}/jobs/${id}/requeue`)).json.outcome).toBe('claimed')
   })
 
   test('get another priority, unless they are at work', async () => {

@@ -29,6 +29,7 @@ const Burials = Type.Object(
   { jobs: Type.Array(Type.Object({ ...held, kind, message }, strict), several) },
   strict,
 )
+const Releases = Type.Object({ jobs: Type.Array(Type.Object(held, strict), several) }, strict)
 const Extensions = Type.Object(
   { jobs: Type.Array(Type.Object(held, strict), several), lease: lasting },
   strict,
@@ -36,7 +37,7 @@ const Extensions = Type.Object(
 
 export function settleMany(app: App, parts: Parts, open: Open): void {
   ackAndExtend(app, parts, open)
-  fail(app, parts, open)
+  giveUp(app, parts, open)
 }
 
 function ackAndExtend(app: App, { limits }: Parts, open: Open): void {
@@ -62,8 +63,19 @@ function ackAndExtend(app: App, { limits }: Parts, open: Open): void {
   })
 }
 
-function fail(app: App, { limits }: Parts, open: Open): void {
+function giveUp(app: App, { limits }: Parts, open: Open): void {
   const bodyLimit = limits.maxAppendBytes
+
+  const given = {
+    ...common,
+    summary: 'Release many',
+    body: Releases,
+    response: answers(settled('released'), ...BODY),
+  }
+  app.post(`${url}/release`, { schema: given, bodyLimit }, async (request) => {
+    const { jobs } = request.body
+    return told(jobs, await open(request).settle.release(jobs))
+  })
 
   const again = {
     ...common,

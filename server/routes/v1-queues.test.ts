@@ -224,6 +224,14 @@ describe('a claimed job', () => {
     expect([json.state, json.failure.kind]).toEqual(['dead', 'invalid'])
   })
 
+  test('is released, as if it had not been claimed', async () => {
+    const queue = newQueue()
+    const held = await firstOf(queue)
+    expect((await post(`${placeOf(queue, held)}/release`)).status).toBe(204)
+    const [again] = (await claim(queue)).json.jobs
+    expect([again.id, again.attempt]).toEqual([held.id, 1])
+  })
+
   const stale: [reason: string, lose: (queue: string, held: Held) => Promise<Held>][] = [
     ['absent', async (_, { token }) => ({ id: 'nobody', token })],
     ['absent', async (_, { token }) => ({ id: '1', token })],
@@ -251,6 +259,7 @@ describe('a claimed job', () => {
       (place: string) => api.call('PUT', `${place}/result`, { body: 1 }),
       (place: string) => post(`${place}/retry`),
       (place: string) => post(`${place}/bury`),
+      (place: string) => post(`${place}/release`),
     ]
     for (const call of calls) {
       const queue = newQueue()
@@ -297,6 +306,15 @@ describe('many claimed jobs', () => {
     const [a] = await claimed(queue, 1)
     const { json } = await post(`${queue}/bury`, { jobs: [wrong, { ...a, kind: 'k' }] })
     expect(json.jobs).toEqual([lost, { ...a, outcome: 'buried' }])
+  })
+
+  test('are released, each by itself', async () => {
+    const queue = newQueue()
+    const [a] = await claimed(queue, 1)
+    expect((await post(`${queue}/release`, { jobs: [a, wrong] })).json.jobs).toEqual([
+      { ...a, outcome: 'released' },
+      lost,
+    ])
   })
 
   test('are extended, each by itself', async () => {

@@ -25,27 +25,30 @@ export async function claimJobs<Payload>(
   waiting: Waiting,
   done: readonly ClaimedJob[],
 ): Promise<ClaimedJob<Payload>[]> {
-  const acked = done.filter(({ isClaimed }) => isClaimed)
-  const acks = acked.map((job) => toAck(job, undefined, source))
+  const held = done.filter(({ isClaimed }) => isClaimed)
+  const acks = held.map((job) => toAck(job, undefined, source))
   const exchanged = await exchangeAndWait(source, terms, waiting, acks, ({ refused }) => {
-    for (const [at, job] of acked.entries()) job.noteAcked(refused.get(at) ?? null)
+    for (const [at, job] of held.entries()) job.noteAcked(refused.get(at) ?? null)
   })
   return toClaimedJobs(source, settling, exchanged)
 }
 
-/** Acks in its first call. Resolves to the exchange that claimed, or that found nothing at the end of `wait`. Throws the signal's reason. */
+/**
+ * The exchange that claimed, or that found nothing at the end of `wait`; the first one acks, and `onAcked` is told of
+ * it at once. Throws the signal's reason.
+ */
 export async function exchangeAndWait(
   source: Source,
   terms: ClaimTerms,
   waiting: Waiting,
   acks: readonly Ack[] = [],
-  onFirst: (first: Exchanged) => void = () => undefined,
+  onAcked: (exchanged: Exchanged) => void = () => undefined,
 ): Promise<Exchanged> {
   const waitMs = toWaitMs(waiting)
   const { signal } = waiting
   signal?.throwIfAborted()
   const first = await exchange(source, { ...terms, acks, worker: '' })
-  onFirst(first)
+  onAcked(first)
   if (first.jobs.length > 0 || waitMs === 0) return first
   const endsAt = performance.now() + waitMs
   const id = source.unit.runtime.mailbox.newId()

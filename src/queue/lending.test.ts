@@ -104,6 +104,21 @@ describe('by their tokens', () => {
     expect((await queue.lend()).jobs).toMatchObject([{ id: again?.id, attempt: 2 }])
   })
 
+  test('jobs are released, as if they had not been claimed', async () => {
+    const { queue } = await setup()
+    await queue.enqueueMany([mail, { ...mail, id: 'own' }])
+    const { jobs } = await queue.lend({ limit: 2 })
+
+    const leases = jobs.map(({ id, token }) => ({ id, token }))
+    expect(await queue.settle.release([...leases, { id: 'nobody', token: 1 }])).toEqual([
+      { outcome: 'released' },
+      { outcome: 'released' },
+      { outcome: 'lost', reason: 'absent' },
+    ])
+    expect((await queue.lend({ limit: 2 })).jobs.map(({ attempt }) => attempt)).toEqual([1, 1])
+    expect(await queue.settle.ack(leases)).toMatchObject([{ outcome: 'lost' }, { outcome: 'lost' }])
+  })
+
   test('a call that is repeated is told the same', async () => {
     const { queue } = await setup()
     await queue.settings.set({ keep: { count: 10 } })

@@ -41,7 +41,8 @@ export interface ClaimOptions extends Waiting {
   acks?: readonly ClaimedJob[]
 }
 
-const CLAIM_OPTIONS = ['limit', 'lease', 'acks', 'wait', 'signal'] as const
+const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
+const CLAIM_OPTIONS = [...LEND_OPTIONS, 'acks'] as const
 const SINCE = '6.2.0'
 
 /**
@@ -101,13 +102,9 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
    * there was none for `wait`. Throws the signal's reason, InvalidArgumentError.
    */
   async claim(options: ClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
-    return claimJobs(
-      this.#source,
-      new Settler(this.#source),
-      toClaimTerms(options),
-      options,
-      checkAcks(options.acks),
-    )
+    checkOptions('options', options, CLAIM_OPTIONS)
+    const acks = checkAcks(options.acks ?? [])
+    return claimJobs(this.#source, new Settler(this.#source), toClaimTerms(options), options, acks)
   }
 
   /**
@@ -115,6 +112,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
    * token of one names them to `settle`, in any process. Throws the signal's reason, InvalidArgumentError.
    */
   async lend(options: Omit<ClaimOptions, 'acks'> = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
+    checkOptions('options', options, LEND_OPTIONS)
     return lendJobs(this.#source, toClaimTerms(options), options)
   }
 
@@ -142,16 +140,14 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   }
 }
 
-function checkAcks(acks: unknown = []): readonly ClaimedJob[] {
+function toClaimTerms({ limit = 1, lease = '30s' }: ClaimOptions): ClaimTerms {
+  return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
+}
+
+function checkAcks(acks: unknown): readonly ClaimedJob[] {
   const isList = Array.isArray(acks) && acks.length <= 200
   if (!isList || !acks.every((job) => job instanceof ClaimedJob)) {
     throw new InvalidArgumentError('acks', 'must be a list of at most 200 claimed jobs')
   }
   return acks
-}
-
-function toClaimTerms(options: ClaimOptions): ClaimTerms {
-  checkOptions('options', options, CLAIM_OPTIONS)
-  const { limit = 1, lease = '30s' } = options
-  return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
 }

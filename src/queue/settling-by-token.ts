@@ -85,6 +85,17 @@ export class SettlingByToken {
     })
   }
 
+  /** Gives the jobs to others, as if these attempts had never begun. Throws InvalidArgumentError. */
+  async release(jobs: readonly JobLease[]): Promise<Settled<'released'>[]> {
+    return this.#settle(
+      jobs,
+      [],
+      (): Send<'released'> => async (leased) => {
+        return toSettled('released', await this.#settler.sendRelease(leased))
+      },
+    )
+  }
+
   /** Makes the leases last so long from now on; default 30 seconds. Throws InvalidArgumentError. */
   async extend(jobs: readonly JobLease[], lease: Duration = '30s'): Promise<ExtendedJobs> {
     checkJobs(jobs, [])

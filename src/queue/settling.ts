@@ -65,10 +65,14 @@ export class Settler implements Settling {
     return this.#batcher('burials', BURIALS, send).addOne(failed, failed.message.length)
   }
 
-  async release({ number, token }: Leased): Promise<void> {
+  /** As `release`; that the job was lost is a value. */
+  sendRelease(job: Leased): Promise<Outcome> {
     const send = (claims: Leased[]): Promise<Outcome[]> => this.#sendReleases(claims)
-    const outcome = await this.#batcher('releases', RELEASES, send).addOne({ number, token }, number.length)
-    this.#check({ number, token }, outcome)
+    return this.#batcher('releases', RELEASES, send).addOne(job, job.number.length)
+  }
+
+  async release(job: Leased): Promise<void> {
+    this.#check(job, await this.sendRelease({ number: job.number, token: job.token }))
   }
 
   async extend(job: ClaimedJob, leaseMs: number): Promise<void> {

@@ -104,6 +104,7 @@ export const claimed: Answers = {
 const lost = { 410: problem('The job is lost; `reason` says why.') }
 export const acked: Answers = { 204: nothing('Done.'), ...lost }
 export const buried: Answers = { 204: nothing('Dead, until somebody requeues it.'), ...lost }
+export const released: Answers = { 204: nothing('Given to others.'), ...lost }
 export const retried: Answers = {
   200: json(
     'To be tried again, or `buried`: that was its last attempt.',

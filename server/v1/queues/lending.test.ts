@@ -26,6 +26,6 @@ test('jobs that were claimed for a client which has left are given back', async 
 
   await expect(fetch(url)).rejects.toThrow()
   expect(await outcome).toBe(null)
-  expect((await queue.claim({ limit: 2 })).map(({ attempt }) => attempt)).toEqual([2, 2])
+  expect((await queue.claim({ limit: 2 })).map(({ attempt }) => attempt)).toEqual([1, 1])
   await app.close()
 })

@@ -1,7 +1,7 @@
 // Jobs that requests claim, and wait for. Those of a client that has left are given back at once.
 
 import type { FastifyReply } from 'fastify'
-import type { Duration, QueueClaimOptions, LentJob, LentJobs, Queue } from 'perilune'
+import type { Duration, LentJobs, Queue, QueueClaimOptions } from 'perilune'
 import { askWaiting, type Parts } from '../coordination/lending.ts'
 
 /** What a request asks for. */
@@ -20,11 +20,6 @@ export async function lendJobsTo(
   const lent = await askWaiting(reply, { waits, wait }, (waiting) => queue.lend({ ...terms, ...waiting }))
   if (lent === null || lent.jobs.length === 0) return null
   if (!reply.raw.destroyed) return lent
-  await giveBack(queue, lent.jobs)
+  await queue.settle.release(lent.jobs.map(({ id, token }) => ({ id, token })))
   return null
-}
-
-async function giveBack({ settle }: Wish['queue'], jobs: readonly LentJob[]): Promise<void> {
-  const why = { delay: '0ms', kind: 'closed', message: 'its client had left' } as const
-  await settle.retry(jobs.map(({ id, token }) => ({ id, token, ...why })))
 }

@@ -2,15 +2,22 @@
 
 import type { FastifyRequest } from 'fastify'
 import { jsonText, type Perilune, type Queue, type Settled } from 'perilune'
+import { BoundedMap } from '../../queues/bounded-map.ts'
 import { nameOf } from '../place.ts'
 import { Refusal } from '../problem-documents.ts'
 
 export type Open = (request: FastifyRequest) => Queue
 
+const MOST_KEPT = 1000
+
+/** A queue that is opened again is the same one: it has learnt which way of claiming is the quick one for it. */
 export function openQueues(perilune: Perilune): Open {
+  const kept = new BoundedMap<Queue>(MOST_KEPT)
   return (request) => {
-    const { name } = request.params as { name: string }
-    return perilune.queue(nameOf(request, name), { codec: jsonText })
+    const name = nameOf(request, (request.params as { name: string }).name)
+    const queue = kept.get(name) ?? perilune.queue(name, { codec: jsonText })
+    kept.set(name, queue)
+    return queue
   }
 }
 
