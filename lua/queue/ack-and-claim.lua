@@ -5,7 +5,7 @@ priority the oldest first, and those of groups in turn. A worker that claims few
 there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 
-@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
          of the list whose jobs are elsewhere
 ]]

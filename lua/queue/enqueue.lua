@@ -25,7 +25,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer timeout_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text): see shared/queue/job; `until`: s, d or w
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text): see shared/queue/job; `until`: s, d or w
 
 -- @include shared/exact
 -- @include shared/exact-range
@@ -79,7 +79,7 @@ for at = specs_at, #specs, 18 do
     id = specs[at + 2],
     priority = tonumber(specs[at + 4]),
     max_attempts = tonumber(specs[at + 5]),
-    timeout_ms = tonumber(specs[at + 6]),
+    max_run_ms = tonumber(specs[at + 6]),
     backoff = tonumber(specs[at + 7]),
     backoff_ms = tonumber(specs[at + 8]),
     backoff_max_ms = tonumber(specs[at + 9]),

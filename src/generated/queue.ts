@@ -589,7 +589,7 @@ export interface AckAndClaimArguments {
 }
 
 export type AckAndClaimAnswer =
-  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly paused: boolean; readonly refused: { readonly at: number; readonly why: string }[]; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[]; readonly options: { readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly trace: string; readonly tags: string }[] }
+  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly paused: boolean; readonly refused: { readonly at: number; readonly why: string }[]; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[]; readonly options: { readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }[] }
 
 function readRefusedOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
@@ -609,11 +609,11 @@ function readJobsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly numb
   return found
 }
 
-function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly trace: string; readonly tags: string })[] {
+function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly trace: string; readonly tags: string }>(Math.ceil(flat.length / 8))
+  const found = new Array<{ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }>(Math.ceil(flat.length / 8))
   for (let from = 0, to = 0; from < flat.length; from += 8, to++) {
-    found[to] = { at: asInteger(flat[from]), id: asText(flat[from + 1]), priority: asInteger(flat[from + 2]), maxAttempts: asInteger(flat[from + 3]), timeoutMs: asInteger(flat[from + 4]), group: asText(flat[from + 5]), trace: asText(flat[from + 6]), tags: asText(flat[from + 7]) }
+    found[to] = { at: asInteger(flat[from]), id: asText(flat[from + 1]), priority: asInteger(flat[from + 2]), maxAttempts: asInteger(flat[from + 3]), maxRunMs: asInteger(flat[from + 4]), group: asText(flat[from + 5]), trace: asText(flat[from + 6]), tags: asText(flat[from + 7]) }
   }
   return found
 }
@@ -626,7 +626,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'c4dd2d472c4b4737c1cb6c9153256603510937c7',
+    sha1: 'b1bf267238157ec2234325bad841372d58f0a81f',
     reads: false,
     bytes: true,
     source: `--[[
@@ -636,7 +636,7 @@ priority the oldest first, and those of groups in turn. A worker that claims few
 there is work; of those who wait one watches the time and comes back after \`recheck_ms\` (0: it need not). A repeated
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 
-@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer timeout_ms:integer group:text trace:text tags:text]
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
          of the list whose jobs are elsewhere
 ]]
@@ -966,7 +966,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -994,7 +994,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -1006,7 +1006,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -1015,7 +1015,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -1734,7 +1734,7 @@ local function tell_options(options, place, seq, job)
   options[#options + 1] = job.id == '' and seq or job.id
   options[#options + 1] = job.priority
   options[#options + 1] = job.max_attempts
-  options[#options + 1] = job.timeout_ms
+  options[#options + 1] = job.max_run_ms
   options[#options + 1] = job.group
   options[#options + 1] = job.trace
   options[#options + 1] = job.tags
@@ -2245,7 +2245,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '683213c16ebe0edaa89d57ed659f5a2e18ee5b68',
+    sha1: '9c7d47838b5b317dc98ef8600b060f6f561de337',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2490,7 +2490,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -2518,7 +2518,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -2530,7 +2530,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -2539,7 +2539,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -3029,7 +3029,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '01f86eaef2cf49d8f6b78961d16d27a580a07dab',
+    sha1: 'c4925e69cb87d8f467060cc4e67680e35cef4050',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3232,7 +3232,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -3260,7 +3260,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -3272,7 +3272,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -3281,7 +3281,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -4912,7 +4912,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'dcb12014a4c3f6ba4cc3c2c277188ac5d8df3906',
+    sha1: '2553f3cbdf6d6e83f8f9fa3c7113840c1b1175c4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5246,7 +5246,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -5274,7 +5274,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -5286,7 +5286,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -5295,7 +5295,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -5411,7 +5411,7 @@ export interface EnqueueArguments {
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** see shared/queue/job; `until`: s, d or w */
-  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string }[]
+  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string }[]
 }
 
 export type EnqueueAnswer =
@@ -5434,7 +5434,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '62de08e1cdbe9d88db0ac4e7a99afe61d878c850',
+    sha1: '0b67aecdc3b59fa1368fa4e73e25d4af598bcf88',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5464,7 +5464,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer timeout_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text): see shared/queue/job; \`until\`: s, d or w
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text): see shared/queue/job; \`until\`: s, d or w
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16.
@@ -5746,7 +5746,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -5774,7 +5774,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -5786,7 +5786,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -5795,7 +5795,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -6295,7 +6295,7 @@ for at = specs_at, #specs, 18 do
     id = specs[at + 2],
     priority = tonumber(specs[at + 4]),
     max_attempts = tonumber(specs[at + 5]),
-    timeout_ms = tonumber(specs[at + 6]),
+    max_run_ms = tonumber(specs[at + 6]),
     backoff = tonumber(specs[at + 7]),
     backoff_ms = tonumber(specs[at + 8]),
     backoff_max_ms = tonumber(specs[at + 9]),
@@ -6413,7 +6413,7 @@ return { 'enqueued', first, duplicates }
       encoded[at++] = item.delayMs
       encoded[at++] = item.priority
       encoded[at++] = item.maxAttempts
-      encoded[at++] = item.timeoutMs
+      encoded[at++] = item.maxRunMs
       encoded[at++] = item.backoff
       encoded[at++] = item.backoffMs
       encoded[at++] = item.backoffMaxMs
@@ -6894,13 +6894,13 @@ export interface FindArguments {
 }
 
 export type FindAnswer =
-  | { readonly status: 'found'; readonly nowMs: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
+  | { readonly status: 'found'; readonly nowMs: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
 
-function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
+function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
   for (let from = 0, to = 0; from < flat.length; from += 21, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), timeoutMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
   }
   return found
 }
@@ -6913,7 +6913,7 @@ function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: numbe
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '7beb86c85ad84fcbf45b8ca62bbd7510eb6e08d9',
+    sha1: '37dfdc6d60dd05c24a45c9da4cc18225bcad22a7',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6921,7 +6921,7 @@ Finds jobs by id. \`state\`: ready, scheduled, claimed, stopping, dead or done. 
 it is scheduled, since when it is claimed, or when it ended. \`failed_at_ms\` is 0 for one that never failed. Unknown ones
 are left out.
 
-@returns found  now_ms:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer timeout_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns found  now_ms:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
 @cost    O(jobs)
 @reads
 ]]
@@ -7027,7 +7027,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -7055,7 +7055,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -7067,7 +7067,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -7076,7 +7076,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -7184,7 +7184,7 @@ local function tell_job(told, jobs, seq, record, run)
     run and run.at_ms or math.floor(seq / 1000),
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.group,
     string.sub(job.unique, 2),
     job.trace,
@@ -7506,13 +7506,13 @@ export interface ListArguments {
 }
 
 export type ListAnswer =
-  | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
+  | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
 
-function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
+function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
   for (let from = 0, to = 0; from < flat.length; from += 21, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), timeoutMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
   }
   return found
 }
@@ -7525,7 +7525,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: 'c55b33afeb89676bdc1d0da603211ef674a81125',
+    sha1: '6d49178a831d7e7bf1ebbbb61c9ef2bbecdb2de9',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7533,7 +7533,7 @@ Lists jobs of a state, from place \`after\` on: ready ones (without group) in th
 for their priority, scheduled, claimed, dead and done ones by their time, and \`grouped\` ones by group. \`next\` is the place
 after the last one looked at, or -1 at the end. Places shift as jobs come and go.
 
-@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer timeout_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
 @cost    O(limit x log n)
 @reads
 ]]
@@ -7647,7 +7647,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -7675,7 +7675,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -7687,7 +7687,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -7696,7 +7696,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -7813,7 +7813,7 @@ local function tell_job(told, jobs, seq, record, run)
     run and run.at_ms or math.floor(seq / 1000),
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.group,
     string.sub(job.unique, 2),
     job.trace,
@@ -7960,7 +7960,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '2f1db6dacc829a2cefe14ebbbd5aae3285827aa4',
+    sha1: '90fae9e29eddf6b469f50cc1bce0774c0641a466',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8247,7 +8247,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -8275,7 +8275,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -8287,7 +8287,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -8296,7 +8296,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -8835,7 +8835,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'bb198463a1061d55cbbad7b4b2210591867d1756',
+    sha1: 'f201a9764e132f982e1d588375f25f9e18b571b1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9035,7 +9035,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -9063,7 +9063,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -9075,7 +9075,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -9084,7 +9084,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -9459,7 +9459,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '604825bfce174954fd0fff2d84e9fb4cf18f35cd',
+    sha1: '473ae58eee04dedbcc46ce42a8092fd9414b633e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9692,7 +9692,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -9720,7 +9720,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -9732,7 +9732,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -9741,7 +9741,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -10318,7 +10318,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '6428f15a89770b30ddddce15c381a9f86f8a3496',
+    sha1: '432c02720bf24e2cdb5a60d3f8b434848d1db45b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10552,7 +10552,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -10580,7 +10580,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -10592,7 +10592,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -10601,7 +10601,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -11239,7 +11239,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '61994dbaf2bd88f3c2316038b81ef9a9e7240033',
+    sha1: '08c8040a4d20fdcf5dae3b16eca88573e208f8fe',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11565,7 +11565,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -11593,7 +11593,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -11605,7 +11605,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -11614,7 +11614,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -12323,13 +12323,13 @@ export interface SearchArguments {
 }
 
 export type SearchAnswer =
-  | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
+  | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
 
-function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
+function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
   for (let from = 0, to = 0; from < flat.length; from += 21, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), timeoutMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
   }
   return found
 }
@@ -12342,14 +12342,14 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: 'bcca95848e36ea151ad3e87309b552935d47053f',
+    sha1: '415303b0a16a02a9f7157bd4f3fba7795ee371a8',
     reads: true,
     bytes: true,
     source: `--[[
 Looks through the jobs of the queue, a part of them a call, for those of a name, a tag or a state; empty: any. \`next\` is the
 marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
 
-@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer timeout_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
 @cost    O(looked), about
 @reads
 ]]
@@ -12458,7 +12458,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -12486,7 +12486,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -12498,7 +12498,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -12507,7 +12507,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,
@@ -12615,7 +12615,7 @@ local function tell_job(told, jobs, seq, record, run)
     run and run.at_ms or math.floor(seq / 1000),
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.group,
     string.sub(job.unique, 2),
     job.trace,

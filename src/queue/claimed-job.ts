@@ -107,7 +107,7 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     this.group = options?.group ?? ''
     this.tags = options === undefined || options.tags === '' ? [] : options.tags.split('\0')
     this.trace = options?.trace ?? ''
-    this.maxRunMs = options?.timeoutMs ?? 0
+    this.maxRunMs = options?.maxRunMs ?? 0
     this.enqueuedAtMs = Math.floor(told.number / 1000)
   }
 

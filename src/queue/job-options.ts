@@ -59,7 +59,7 @@ export interface JobSpec {
   readonly delayMs: number
   readonly priority: number
   readonly maxAttempts: number
-  readonly timeoutMs: number
+  readonly maxRunMs: number
   readonly backoff: number
   readonly backoffMs: number
   readonly backoffMaxMs: number
@@ -81,7 +81,7 @@ export const PLAIN: SpecOptions = {
   delayMs: 0,
   priority: 0,
   maxAttempts: 3,
-  timeoutMs: 0,
+  maxRunMs: 0,
   backoff: 3,
   backoffMs: 1000,
   backoffMaxMs: 3_600_000,
@@ -129,7 +129,7 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
       ? {}
       : { maxAttempts: checkInteger('maxAttempts', maxAttempts, 1, 65_535) }),
     ...(backoff === undefined ? {} : toBackoff(backoff)),
-    ...(maxRun === undefined ? {} : { timeoutMs: toMs('maxRun', maxRun, { max: '30d' }) }),
+    ...(maxRun === undefined ? {} : { maxRunMs: toMs('maxRun', maxRun, { max: '30d' }) }),
     ...(group === undefined ? {} : { group: checkText('group', group, MAX_TEXT_BYTES) }),
     ...(unique === undefined ? {} : toUnique(unique)),
     ...(tags === undefined ? {} : { tags: toTags(tags) }),

@@ -11,7 +11,7 @@ import { inspectionOf, optionsOf, toldOf } from './queue-told.ts'
 
 const OPTIONS = {
   name: 'mail',
-  timeout_ms: 0,
+  max_run_ms: 0,
   backoff: 2,
   backoff_ms: 500,
   backoff_max_ms: 0,

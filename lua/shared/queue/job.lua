@@ -23,7 +23,7 @@ local function full_head(job)
     job.name,
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.backoff,
     job.backoff_ms,
     job.backoff_max_ms,
@@ -51,7 +51,7 @@ local function read_job(record)
       name = string.sub(record, 2, length + 1),
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
-      timeout_ms = 0,
+      max_run_ms = 0,
       backoff = BACKOFF,
       backoff_ms = BACKOFF_MS,
       backoff_max_ms = BACKOFF_MAX_MS,
@@ -63,7 +63,7 @@ local function read_job(record)
       tags = '',
     }
   end
-  local _, name, priority, max_attempts, timeout_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
   local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
   return {
@@ -72,7 +72,7 @@ local function read_job(record)
     name = name,
     priority = priority,
     max_attempts = max_attempts,
-    timeout_ms = timeout_ms,
+    max_run_ms = max_run_ms,
     backoff = backoff,
     backoff_ms = backoff_ms,
     backoff_max_ms = backoff_max_ms,

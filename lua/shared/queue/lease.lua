@@ -5,7 +5,7 @@ local function tell_options(options, place, seq, job)
   options[#options + 1] = job.id == '' and seq or job.id
   options[#options + 1] = job.priority
   options[#options + 1] = job.max_attempts
-  options[#options + 1] = job.timeout_ms
+  options[#options + 1] = job.max_run_ms
   options[#options + 1] = job.group
   options[#options + 1] = job.trace
   options[#options + 1] = job.tags

@@ -16,7 +16,7 @@ local function tell_job(told, jobs, seq, record, run)
     run and run.at_ms or math.floor(seq / 1000),
     job.priority,
     job.max_attempts,
-    job.timeout_ms,
+    job.max_run_ms,
     job.group,
     string.sub(job.unique, 2),
     job.trace,
