@@ -16,16 +16,23 @@ local ids = KEYS[7] -- hash: ids and unique keys of users
 local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[10] -- hash: kinds of failures
+local idle = KEYS[11] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
-local failures, failures_at = ARGV, 4 -- repeated (number:text token:integer kind:text message:text): jobs, and why they failed
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kind:text message:text): jobs, and why they failed
 
 -- @include shared/clock
 -- @include shared/calls
+-- @include shared/tell
 -- @include shared/queue/state
 -- @include shared/queue/save
 -- @include shared/queue/save-call
+-- @include shared/queue/settings
+-- @include shared/queue/marks
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
@@ -37,6 +44,8 @@ local failures, failures_at = ARGV, 4 -- repeated (number:text token:integer kin
 -- @include shared/queue/stop
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
+-- @include shared/queue/idle
+-- @include shared/queue/freed
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
@@ -70,6 +79,9 @@ for at = failures_at, #failures, 4 do
     end_claim(groups, turns, held, queue, job, run, now_us)
     bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
+end
+if frees_others(queue) then
+  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'buried', refused }

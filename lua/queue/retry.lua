@@ -53,6 +53,7 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/idle
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
+-- @include shared/queue/freed
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
@@ -126,9 +127,7 @@ for at = failures_at, #failures, 5 do
   end
 end
 if queue.idle > 0 then
-  -- Where so many may be claimed at once, another one may start now.
-  local settings = parse_settings(queue.settings)
-  if queue.ready > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS)) then
+  if frees_others(queue) then
     standing = math.max(standing, 1)
   end
   local how = { channel = channel, sharded = sharded, counted = counted }

@@ -2221,6 +2221,12 @@ export interface BuryArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
   /** jobs, and why they failed */
   readonly failures: readonly { readonly number: string; readonly token: number; readonly kind: string; readonly message: string }[]
 }
@@ -2245,7 +2251,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '9c7d47838b5b317dc98ef8600b060f6f561de337',
+    sha1: 'afd4913c11a2c668f0a19400a3896707db11537a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2266,10 +2272,14 @@ local ids = KEYS[7] -- hash: ids and unique keys of users
 local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[10] -- hash: kinds of failures
+local idle = KEYS[11] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
-local failures, failures_at = ARGV, 4 -- repeated (number:text token:integer kind:text message:text): jobs, and why they failed
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kind:text message:text): jobs, and why they failed
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -2322,6 +2332,31 @@ local function remember_answer(calls, caller, call, now_ms, answer)
     redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, now_ms)
   end
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -2444,6 +2479,46 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   end
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
+end
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+
+local function parse_settings(text)
+  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+  return {
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    keep_count = tonumber(keep_count),
+    keep_ms = tonumber(keep_ms),
+  }
+end
+
+local function format_settings(settings)
+  return string.format(
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
+    settings.paused and 1 or 0,
+    settings.concurrency,
+    settings.rate_limit,
+    settings.rate_window_ms,
+    settings.keep_count,
+    settings.keep_ms
+  )
+end
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local PRIORITIES = 1
+local GROUPS = 2
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
@@ -2917,6 +2992,77 @@ local function parse_places(text)
   end
   return places
 end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- Where only so many jobs may be claimed at once, one that ends lets another one start.
+
+-- Whether a worker that waits is to be called because a job is claimed no more.
+local function frees_others(queue)
+  if queue.idle == 0 or queue.ready == 0 then
+    return false
+  end
+  return is_marked(queue, GROUPS) or parse_settings(queue.settings).concurrency > 0
+end
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
@@ -2951,37 +3097,48 @@ for at = failures_at, #failures, 4 do
     bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
+if frees_others(queue) then
+  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'buried', refused }
 `,
   },
-  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds'],
+  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle'],
   lines: [
     [1, 'lua/queue/bury.lua', 1],
-    [24, 'lua/shared/clock.lua', 1],
-    [30, 'lua/shared/calls.lua', 1],
-    [76, 'lua/shared/queue/state.lua', 1],
-    [141, 'lua/shared/queue/save.lua', 1],
-    [190, 'lua/shared/queue/save-call.lua', 1],
-    [198, 'lua/shared/queue/rate.lua', 1],
-    [218, 'lua/shared/queue/job.lua', 1],
-    [304, 'lua/shared/queue/run.lua', 1],
-    [351, 'lua/shared/queue/names.lua', 1],
-    [397, 'lua/shared/queue/failure.lua', 1],
-    [407, 'lua/shared/queue/groups.lua', 1],
-    [548, 'lua/shared/queue/dead.lua', 1],
-    [612, 'lua/shared/queue/end.lua', 1],
-    [629, 'lua/shared/queue/stop.lua', 1],
-    [638, 'lua/shared/queue/judge-one.lua', 1],
-    [648, 'lua/shared/queue/told.lua', 1],
-    [670, 'lua/queue/bury.lua', 40],
+    [28, 'lua/shared/clock.lua', 1],
+    [34, 'lua/shared/calls.lua', 1],
+    [80, 'lua/shared/tell.lua', 1],
+    [105, 'lua/shared/queue/state.lua', 1],
+    [170, 'lua/shared/queue/save.lua', 1],
+    [219, 'lua/shared/queue/save-call.lua', 1],
+    [227, 'lua/shared/queue/settings.lua', 1],
+    [254, 'lua/shared/queue/marks.lua', 1],
+    [267, 'lua/shared/queue/rate.lua', 1],
+    [287, 'lua/shared/queue/job.lua', 1],
+    [373, 'lua/shared/queue/run.lua', 1],
+    [420, 'lua/shared/queue/names.lua', 1],
+    [466, 'lua/shared/queue/failure.lua', 1],
+    [476, 'lua/shared/queue/groups.lua', 1],
+    [617, 'lua/shared/queue/dead.lua', 1],
+    [681, 'lua/shared/queue/end.lua', 1],
+    [698, 'lua/shared/queue/stop.lua', 1],
+    [707, 'lua/shared/queue/judge-one.lua', 1],
+    [717, 'lua/shared/queue/told.lua', 1],
+    [739, 'lua/shared/queue/idle.lua', 1],
+    [801, 'lua/shared/queue/freed.lua', 1],
+    [810, 'lua/queue/bury.lua', 49],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(3 + args.failures.length * 4)
+    const encoded = new Array<Argument>(6 + args.failures.length * 4)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
-    let at = 3
+    encoded[3] = args.channel
+    encoded[4] = args.sharded ? 1 : 0
+    encoded[5] = args.counted ? 1 : 0
+    let at = 6
     for (const item of args.failures) {
       encoded[at++] = item.number
       encoded[at++] = item.token
@@ -11239,7 +11396,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '08c8040a4d20fdcf5dae3b16eca88573e208f8fe',
+    sha1: '40fab3cfd4b01979705dc0d0df762ed00631faa8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12157,6 +12314,15 @@ local function parse_places(text)
   end
   return places
 end
+-- Where only so many jobs may be claimed at once, one that ends lets another one start.
+
+-- Whether a worker that waits is to be called because a job is claimed no more.
+local function frees_others(queue)
+  if queue.idle == 0 or queue.ready == 0 then
+    return false
+  end
+  return is_marked(queue, GROUPS) or parse_settings(queue.settings).concurrency > 0
+end
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
@@ -12230,9 +12396,7 @@ for at = failures_at, #failures, 5 do
   end
 end
 if queue.idle > 0 then
-  -- Where so many may be claimed at once, another one may start now.
-  local settings = parse_settings(queue.settings)
-  if queue.ready > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS)) then
+  if frees_others(queue) then
     standing = math.max(standing, 1)
   end
   local how = { channel = channel, sharded = sharded, counted = counted }
@@ -12272,7 +12436,8 @@ return { 'retried', refused, buried }
     [822, 'lua/shared/queue/idle.lua', 1],
     [884, 'lua/shared/queue/judge-one.lua', 1],
     [894, 'lua/shared/queue/told.lua', 1],
-    [916, 'lua/queue/retry.lua', 56],
+    [916, 'lua/shared/queue/freed.lua', 1],
+    [925, 'lua/queue/retry.lua', 57],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

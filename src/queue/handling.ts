@@ -26,8 +26,11 @@ export async function handle(
   terms: HandlingTerms,
 ): Promise<Outcome> {
   try {
-    if (handler === null)
-      return () => job.retry({ kind: 'no-handler', message: `no handler for '${job.name}'` })
+    if (handler === null) {
+      const message = `no handler for '${job.name}'`
+      terms.onError(new Error(message), job)
+      return () => job.retry({ kind: 'no-handler', message })
+    }
     const result = await inTime(job, handler)
     return job.isClaimed ? () => job.ack(result) : nothing
   } catch (error) {

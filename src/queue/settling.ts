@@ -131,7 +131,8 @@ export class Settler implements Settling {
 
   async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<Outcome[]> {
     const { unit, codec } = this.#source
-    const answer = await unit.runOnce(bury, (id) => ({ codec: codec.name, ...id, failures }))
+    const told = await learnTold(unit)
+    const answer = await unit.runOnce(bury, (id) => ({ codec: codec.name, ...id, ...told, failures }))
     const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
     return failures.map((_, at) => refused.get(at) ?? null)
   }

@@ -189,9 +189,12 @@ describe('a worker', () => {
   test('a job without a handler is tried again, perhaps by a newer worker', async () => {
     const { queue } = await setup({ clock: 'real' })
     const { id } = await queue.enqueue('image', { url: 'u' })
-    await using _worker = queue.work({ mail: () => undefined })
+    const told: string[] = []
+    const onError = (error: unknown): void => void told.push(String(error))
+    await using _worker = queue.work({ mail: () => undefined }, { onError })
 
     await until(async () => (await queue.jobs.find(id))?.state === 'scheduled')
+    expect(told).toEqual(["Error: no handler for 'image'"])
 
     expect(await queue.jobs.find(id)).toMatchObject({ failure: { kind: 'no-handler' } })
   })
