@@ -626,7 +626,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'b1bf267238157ec2234325bad841372d58f0a81f',
+    sha1: '91ca2c145b1fa1937d887112ebb982f65b50e331',
     reads: false,
     bytes: true,
     source: `--[[
@@ -901,7 +901,6 @@ local function format_settings(settings)
   )
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local PRIORITIES = 1
 local GROUPS = 2
 
 local function is_marked(queue, mark)
@@ -1282,6 +1281,8 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
@@ -2148,31 +2149,31 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refus
     [237, 'lua/shared/queue/save-call.lua', 1],
     [245, 'lua/shared/queue/settings.lua', 1],
     [272, 'lua/shared/queue/marks.lua', 1],
-    [285, 'lua/shared/queue/note-due.lua', 1],
-    [293, 'lua/shared/queue/rate.lua', 1],
-    [313, 'lua/shared/queue/job.lua', 1],
-    [399, 'lua/shared/queue/run.lua', 1],
-    [446, 'lua/shared/queue/names.lua', 1],
-    [492, 'lua/shared/queue/failure.lua', 1],
-    [502, 'lua/shared/queue/note-failure.lua', 1],
-    [506, 'lua/shared/queue/groups.lua', 1],
-    [647, 'lua/shared/queue/ready.lua', 1],
-    [691, 'lua/shared/queue/fields.lua', 1],
-    [700, 'lua/shared/queue/due.lua', 1],
-    [734, 'lua/shared/queue/dead.lua', 1],
-    [798, 'lua/shared/queue/end.lua', 1],
-    [815, 'lua/shared/queue/stop.lua', 1],
-    [824, 'lua/shared/queue/reclaim.lua', 1],
-    [880, 'lua/shared/queue/finish.lua', 1],
-    [960, 'lua/shared/queue/take.lua', 1],
-    [1099, 'lua/shared/queue/lease.lua', 1],
-    [1158, 'lua/shared/queue/told.lua', 1],
-    [1180, 'lua/shared/queue/claimed-before.lua', 1],
-    [1226, 'lua/shared/queue/idle.lua', 1],
-    [1288, 'lua/shared/queue/watch.lua', 1],
-    [1309, 'lua/shared/queue/judge.lua', 1],
-    [1372, 'lua/shared/queue/next-due.lua', 1],
-    [1398, 'lua/queue/ack-and-claim.lua', 73],
+    [284, 'lua/shared/queue/note-due.lua', 1],
+    [292, 'lua/shared/queue/rate.lua', 1],
+    [312, 'lua/shared/queue/job.lua', 1],
+    [398, 'lua/shared/queue/run.lua', 1],
+    [445, 'lua/shared/queue/names.lua', 1],
+    [491, 'lua/shared/queue/failure.lua', 1],
+    [501, 'lua/shared/queue/note-failure.lua', 1],
+    [505, 'lua/shared/queue/groups.lua', 1],
+    [646, 'lua/shared/queue/ready.lua', 1],
+    [692, 'lua/shared/queue/fields.lua', 1],
+    [701, 'lua/shared/queue/due.lua', 1],
+    [735, 'lua/shared/queue/dead.lua', 1],
+    [799, 'lua/shared/queue/end.lua', 1],
+    [816, 'lua/shared/queue/stop.lua', 1],
+    [825, 'lua/shared/queue/reclaim.lua', 1],
+    [881, 'lua/shared/queue/finish.lua', 1],
+    [961, 'lua/shared/queue/take.lua', 1],
+    [1100, 'lua/shared/queue/lease.lua', 1],
+    [1159, 'lua/shared/queue/told.lua', 1],
+    [1181, 'lua/shared/queue/claimed-before.lua', 1],
+    [1227, 'lua/shared/queue/idle.lua', 1],
+    [1289, 'lua/shared/queue/watch.lua', 1],
+    [1310, 'lua/shared/queue/judge.lua', 1],
+    [1373, 'lua/shared/queue/next-due.lua', 1],
+    [1399, 'lua/queue/ack-and-claim.lua', 73],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2251,7 +2252,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'afd4913c11a2c668f0a19400a3896707db11537a',
+    sha1: 'd6251821e9e01fb4fdf03333e504132189299b28',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2508,7 +2509,6 @@ local function format_settings(settings)
   )
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local PRIORITIES = 1
 local GROUPS = 2
 
 local function is_marked(queue, mark)
@@ -3115,20 +3115,20 @@ return { 'buried', refused }
     [219, 'lua/shared/queue/save-call.lua', 1],
     [227, 'lua/shared/queue/settings.lua', 1],
     [254, 'lua/shared/queue/marks.lua', 1],
-    [267, 'lua/shared/queue/rate.lua', 1],
-    [287, 'lua/shared/queue/job.lua', 1],
-    [373, 'lua/shared/queue/run.lua', 1],
-    [420, 'lua/shared/queue/names.lua', 1],
-    [466, 'lua/shared/queue/failure.lua', 1],
-    [476, 'lua/shared/queue/groups.lua', 1],
-    [617, 'lua/shared/queue/dead.lua', 1],
-    [681, 'lua/shared/queue/end.lua', 1],
-    [698, 'lua/shared/queue/stop.lua', 1],
-    [707, 'lua/shared/queue/judge-one.lua', 1],
-    [717, 'lua/shared/queue/told.lua', 1],
-    [739, 'lua/shared/queue/idle.lua', 1],
-    [801, 'lua/shared/queue/freed.lua', 1],
-    [810, 'lua/queue/bury.lua', 49],
+    [266, 'lua/shared/queue/rate.lua', 1],
+    [286, 'lua/shared/queue/job.lua', 1],
+    [372, 'lua/shared/queue/run.lua', 1],
+    [419, 'lua/shared/queue/names.lua', 1],
+    [465, 'lua/shared/queue/failure.lua', 1],
+    [475, 'lua/shared/queue/groups.lua', 1],
+    [616, 'lua/shared/queue/dead.lua', 1],
+    [680, 'lua/shared/queue/end.lua', 1],
+    [697, 'lua/shared/queue/stop.lua', 1],
+    [706, 'lua/shared/queue/judge-one.lua', 1],
+    [716, 'lua/shared/queue/told.lua', 1],
+    [738, 'lua/shared/queue/idle.lua', 1],
+    [800, 'lua/shared/queue/freed.lua', 1],
+    [809, 'lua/queue/bury.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -3186,7 +3186,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'c4925e69cb87d8f467060cc4e67680e35cef4050',
+    sha1: 'e10211d1bef45d6093e109377b5d792f8bd91edf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3332,7 +3332,6 @@ local function save_queue(meta, queue)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local PRIORITIES = 1
 local GROUPS = 2
 
 local function is_marked(queue, mark)
@@ -3701,6 +3700,8 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
@@ -3926,18 +3927,18 @@ return { 'cancelled', outcomes }
     [29, 'lua/shared/queue/state.lua', 1],
     [94, 'lua/shared/queue/save.lua', 1],
     [143, 'lua/shared/queue/marks.lua', 1],
-    [156, 'lua/shared/queue/rate.lua', 1],
-    [176, 'lua/shared/queue/job.lua', 1],
-    [262, 'lua/shared/queue/run.lua', 1],
-    [309, 'lua/shared/queue/names.lua', 1],
-    [355, 'lua/shared/queue/failure.lua', 1],
-    [365, 'lua/shared/queue/groups.lua', 1],
-    [506, 'lua/shared/queue/ready.lua', 1],
-    [550, 'lua/shared/queue/dead.lua', 1],
-    [614, 'lua/shared/queue/end.lua', 1],
-    [631, 'lua/shared/queue/find.lua', 1],
-    [652, 'lua/shared/queue/displace.lua', 1],
-    [684, 'lua/queue/cancel.lua', 38],
+    [155, 'lua/shared/queue/rate.lua', 1],
+    [175, 'lua/shared/queue/job.lua', 1],
+    [261, 'lua/shared/queue/run.lua', 1],
+    [308, 'lua/shared/queue/names.lua', 1],
+    [354, 'lua/shared/queue/failure.lua', 1],
+    [364, 'lua/shared/queue/groups.lua', 1],
+    [505, 'lua/shared/queue/ready.lua', 1],
+    [551, 'lua/shared/queue/dead.lua', 1],
+    [615, 'lua/shared/queue/end.lua', 1],
+    [632, 'lua/shared/queue/find.lua', 1],
+    [653, 'lua/shared/queue/displace.lua', 1],
+    [685, 'lua/queue/cancel.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.wanted.length)
@@ -5591,7 +5592,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '0b67aecdc3b59fa1368fa4e73e25d4af598bcf88',
+    sha1: 'b64c1aff495375e62f137022c1e316938a5bac45',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5838,7 +5839,6 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local PRIORITIES = 1
 local GROUPS = 2
 
 local function is_marked(queue, mark)
@@ -6205,6 +6205,8 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
@@ -6541,18 +6543,18 @@ return { 'enqueued', first, duplicates }
     [187, 'lua/shared/queue/save.lua', 1],
     [236, 'lua/shared/queue/save-call.lua', 1],
     [244, 'lua/shared/queue/marks.lua', 1],
-    [257, 'lua/shared/queue/note-due.lua', 1],
-    [265, 'lua/shared/queue/rate.lua', 1],
-    [285, 'lua/shared/queue/job.lua', 1],
-    [371, 'lua/shared/queue/run.lua', 1],
-    [418, 'lua/shared/queue/names.lua', 1],
-    [464, 'lua/shared/queue/groups.lua', 1],
-    [605, 'lua/shared/queue/ready.lua', 1],
-    [649, 'lua/shared/queue/number.lua', 1],
-    [658, 'lua/shared/queue/enqueue.lua', 1],
-    [690, 'lua/shared/queue/replace.lua', 1],
-    [765, 'lua/shared/queue/idle.lua', 1],
-    [827, 'lua/queue/enqueue.lua', 50],
+    [256, 'lua/shared/queue/note-due.lua', 1],
+    [264, 'lua/shared/queue/rate.lua', 1],
+    [284, 'lua/shared/queue/job.lua', 1],
+    [370, 'lua/shared/queue/run.lua', 1],
+    [417, 'lua/shared/queue/names.lua', 1],
+    [463, 'lua/shared/queue/groups.lua', 1],
+    [604, 'lua/shared/queue/ready.lua', 1],
+    [650, 'lua/shared/queue/number.lua', 1],
+    [659, 'lua/shared/queue/enqueue.lua', 1],
+    [691, 'lua/shared/queue/replace.lua', 1],
+    [766, 'lua/shared/queue/idle.lua', 1],
+    [828, 'lua/queue/enqueue.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 18)
@@ -8117,7 +8119,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '90fae9e29eddf6b469f50cc1bce0774c0641a466',
+    sha1: '035be6dee83bea6336a23ff3fade631a6e3d235f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8347,7 +8349,6 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local PRIORITIES = 1
 local GROUPS = 2
 
 local function is_marked(queue, mark)
@@ -8706,6 +8707,8 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
@@ -8923,18 +8926,18 @@ return { 'released', refused }
     [170, 'lua/shared/queue/save.lua', 1],
     [219, 'lua/shared/queue/save-call.lua', 1],
     [227, 'lua/shared/queue/marks.lua', 1],
-    [240, 'lua/shared/queue/rate.lua', 1],
-    [260, 'lua/shared/queue/job.lua', 1],
-    [346, 'lua/shared/queue/run.lua', 1],
-    [393, 'lua/shared/queue/names.lua', 1],
-    [439, 'lua/shared/queue/groups.lua', 1],
-    [580, 'lua/shared/queue/ready.lua', 1],
-    [624, 'lua/shared/queue/end.lua', 1],
-    [641, 'lua/shared/queue/stop.lua', 1],
-    [650, 'lua/shared/queue/idle.lua', 1],
-    [712, 'lua/shared/queue/judge-one.lua', 1],
-    [722, 'lua/shared/queue/told.lua', 1],
-    [744, 'lua/queue/release.lua', 46],
+    [239, 'lua/shared/queue/rate.lua', 1],
+    [259, 'lua/shared/queue/job.lua', 1],
+    [345, 'lua/shared/queue/run.lua', 1],
+    [392, 'lua/shared/queue/names.lua', 1],
+    [438, 'lua/shared/queue/groups.lua', 1],
+    [579, 'lua/shared/queue/ready.lua', 1],
+    [625, 'lua/shared/queue/end.lua', 1],
+    [642, 'lua/shared/queue/stop.lua', 1],
+    [651, 'lua/shared/queue/idle.lua', 1],
+    [713, 'lua/shared/queue/judge-one.lua', 1],
+    [723, 'lua/shared/queue/told.lua', 1],
+    [745, 'lua/queue/release.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -8992,7 +8995,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'f201a9764e132f982e1d588375f25f9e18b571b1',
+    sha1: 'df1d46a1064eea926af0ed48d68ebdc107d4d470',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9135,7 +9138,6 @@ local function save_queue(meta, queue)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local PRIORITIES = 1
 local GROUPS = 2
 
 local function is_marked(queue, mark)
@@ -9448,6 +9450,8 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
@@ -9557,14 +9561,14 @@ return { 'changed', outcomes }
     [26, 'lua/shared/queue/state.lua', 1],
     [91, 'lua/shared/queue/save.lua', 1],
     [140, 'lua/shared/queue/marks.lua', 1],
-    [153, 'lua/shared/queue/rate.lua', 1],
-    [173, 'lua/shared/queue/job.lua', 1],
-    [259, 'lua/shared/queue/run.lua', 1],
-    [306, 'lua/shared/queue/groups.lua', 1],
-    [447, 'lua/shared/queue/ready.lua', 1],
-    [491, 'lua/shared/queue/find.lua', 1],
-    [512, 'lua/shared/queue/reprioritize.lua', 1],
-    [527, 'lua/queue/reprioritize.lua', 31],
+    [152, 'lua/shared/queue/rate.lua', 1],
+    [172, 'lua/shared/queue/job.lua', 1],
+    [258, 'lua/shared/queue/run.lua', 1],
+    [305, 'lua/shared/queue/groups.lua', 1],
+    [446, 'lua/shared/queue/ready.lua', 1],
+    [492, 'lua/shared/queue/find.lua', 1],
+    [513, 'lua/shared/queue/reprioritize.lua', 1],
+    [528, 'lua/queue/reprioritize.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -9616,7 +9620,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '473ae58eee04dedbcc46ce42a8092fd9414b633e',
+    sha1: '71592b15b2abefb50e2198cc65e3663f039193e6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9792,7 +9796,6 @@ local function save_queue(meta, queue)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local PRIORITIES = 1
 local GROUPS = 2
 
 local function is_marked(queue, mark)
@@ -10161,6 +10164,8 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
@@ -10405,19 +10410,19 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [59, 'lua/shared/queue/state.lua', 1],
     [124, 'lua/shared/queue/save.lua', 1],
     [173, 'lua/shared/queue/marks.lua', 1],
-    [186, 'lua/shared/queue/rate.lua', 1],
-    [206, 'lua/shared/queue/job.lua', 1],
-    [292, 'lua/shared/queue/run.lua', 1],
-    [339, 'lua/shared/queue/names.lua', 1],
-    [385, 'lua/shared/queue/failure.lua', 1],
-    [395, 'lua/shared/queue/groups.lua', 1],
-    [536, 'lua/shared/queue/ready.lua', 1],
-    [580, 'lua/shared/queue/dead.lua', 1],
-    [644, 'lua/shared/queue/end.lua', 1],
-    [661, 'lua/shared/queue/begin-again.lua', 1],
-    [683, 'lua/shared/queue/idle.lua', 1],
-    [745, 'lua/shared/queue/kind.lua', 1],
-    [753, 'lua/queue/requeue-failed.lua', 45],
+    [185, 'lua/shared/queue/rate.lua', 1],
+    [205, 'lua/shared/queue/job.lua', 1],
+    [291, 'lua/shared/queue/run.lua', 1],
+    [338, 'lua/shared/queue/names.lua', 1],
+    [384, 'lua/shared/queue/failure.lua', 1],
+    [394, 'lua/shared/queue/groups.lua', 1],
+    [535, 'lua/shared/queue/ready.lua', 1],
+    [581, 'lua/shared/queue/dead.lua', 1],
+    [645, 'lua/shared/queue/end.lua', 1],
+    [662, 'lua/shared/queue/begin-again.lua', 1],
+    [684, 'lua/shared/queue/idle.lua', 1],
+    [746, 'lua/shared/queue/kind.lua', 1],
+    [754, 'lua/queue/requeue-failed.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10475,7 +10480,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '432c02720bf24e2cdb5a60d3f8b434848d1db45b',
+    sha1: '8fcb10f8b234ca98c1f8950ef74a0191d8f0614d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10652,7 +10657,6 @@ local function save_queue(meta, queue)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local PRIORITIES = 1
 local GROUPS = 2
 
 local function is_marked(queue, mark)
@@ -11021,6 +11025,8 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
@@ -11311,19 +11317,19 @@ return { 'requeued', outcomes }
     [60, 'lua/shared/queue/state.lua', 1],
     [125, 'lua/shared/queue/save.lua', 1],
     [174, 'lua/shared/queue/marks.lua', 1],
-    [187, 'lua/shared/queue/rate.lua', 1],
-    [207, 'lua/shared/queue/job.lua', 1],
-    [293, 'lua/shared/queue/run.lua', 1],
-    [340, 'lua/shared/queue/names.lua', 1],
-    [386, 'lua/shared/queue/failure.lua', 1],
-    [396, 'lua/shared/queue/groups.lua', 1],
-    [537, 'lua/shared/queue/ready.lua', 1],
-    [581, 'lua/shared/queue/dead.lua', 1],
-    [645, 'lua/shared/queue/find.lua', 1],
-    [666, 'lua/shared/queue/displace.lua', 1],
-    [698, 'lua/shared/queue/begin-again.lua', 1],
-    [720, 'lua/shared/queue/idle.lua', 1],
-    [782, 'lua/queue/requeue.lua', 46],
+    [186, 'lua/shared/queue/rate.lua', 1],
+    [206, 'lua/shared/queue/job.lua', 1],
+    [292, 'lua/shared/queue/run.lua', 1],
+    [339, 'lua/shared/queue/names.lua', 1],
+    [385, 'lua/shared/queue/failure.lua', 1],
+    [395, 'lua/shared/queue/groups.lua', 1],
+    [536, 'lua/shared/queue/ready.lua', 1],
+    [582, 'lua/shared/queue/dead.lua', 1],
+    [646, 'lua/shared/queue/find.lua', 1],
+    [667, 'lua/shared/queue/displace.lua', 1],
+    [699, 'lua/shared/queue/begin-again.lua', 1],
+    [721, 'lua/shared/queue/idle.lua', 1],
+    [783, 'lua/queue/requeue.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11396,7 +11402,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '40fab3cfd4b01979705dc0d0df762ed00631faa8',
+    sha1: 'dc550d2eac0a3a4ecdc4042061ba8f25d7e59c26',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11657,7 +11663,6 @@ local function format_settings(settings)
   )
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local PRIORITIES = 1
 local GROUPS = 2
 
 local function is_marked(queue, mark)
@@ -12038,6 +12043,8 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
@@ -12420,24 +12427,24 @@ return { 'retried', refused, buried }
     [223, 'lua/shared/queue/save-call.lua', 1],
     [231, 'lua/shared/queue/settings.lua', 1],
     [258, 'lua/shared/queue/marks.lua', 1],
-    [271, 'lua/shared/queue/note-due.lua', 1],
-    [279, 'lua/shared/queue/rate.lua', 1],
-    [299, 'lua/shared/queue/job.lua', 1],
-    [385, 'lua/shared/queue/run.lua', 1],
-    [432, 'lua/shared/queue/names.lua', 1],
-    [478, 'lua/shared/queue/failure.lua', 1],
-    [488, 'lua/shared/queue/note-failure.lua', 1],
-    [492, 'lua/shared/queue/groups.lua', 1],
-    [633, 'lua/shared/queue/ready.lua', 1],
-    [677, 'lua/shared/queue/backoff.lua', 1],
-    [732, 'lua/shared/queue/dead.lua', 1],
-    [796, 'lua/shared/queue/end.lua', 1],
-    [813, 'lua/shared/queue/stop.lua', 1],
-    [822, 'lua/shared/queue/idle.lua', 1],
-    [884, 'lua/shared/queue/judge-one.lua', 1],
-    [894, 'lua/shared/queue/told.lua', 1],
-    [916, 'lua/shared/queue/freed.lua', 1],
-    [925, 'lua/queue/retry.lua', 57],
+    [270, 'lua/shared/queue/note-due.lua', 1],
+    [278, 'lua/shared/queue/rate.lua', 1],
+    [298, 'lua/shared/queue/job.lua', 1],
+    [384, 'lua/shared/queue/run.lua', 1],
+    [431, 'lua/shared/queue/names.lua', 1],
+    [477, 'lua/shared/queue/failure.lua', 1],
+    [487, 'lua/shared/queue/note-failure.lua', 1],
+    [491, 'lua/shared/queue/groups.lua', 1],
+    [632, 'lua/shared/queue/ready.lua', 1],
+    [678, 'lua/shared/queue/backoff.lua', 1],
+    [733, 'lua/shared/queue/dead.lua', 1],
+    [797, 'lua/shared/queue/end.lua', 1],
+    [814, 'lua/shared/queue/stop.lua', 1],
+    [823, 'lua/shared/queue/idle.lua', 1],
+    [885, 'lua/shared/queue/judge-one.lua', 1],
+    [895, 'lua/shared/queue/told.lua', 1],
+    [917, 'lua/shared/queue/freed.lua', 1],
+    [926, 'lua/queue/retry.lua', 57],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

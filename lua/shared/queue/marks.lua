@@ -1,5 +1,4 @@
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
-local PRIORITIES = 1
 local GROUPS = 2
 
 local function is_marked(queue, mark)

@@ -5,6 +5,8 @@
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
