@@ -9,6 +9,7 @@ import { toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Exchanged, LossReason } from './exchange.ts'
+import { PLAIN } from './job-options.ts'
 import type { Source } from './source.ts'
 
 export interface RetryOptions {
@@ -102,7 +103,7 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     this.id = options?.id ?? this.number
     this.name = told.name
     this.attempt = told.attempt
-    this.maxAttempts = options?.maxAttempts ?? 3
+    this.maxAttempts = options?.maxAttempts ?? PLAIN.maxAttempts
     this.priority = options?.priority ?? 0
     this.group = options?.group ?? ''
     this.tags = options === undefined || options.tags === '' ? [] : options.tags.split('\0')
@@ -263,12 +264,13 @@ function short(message: unknown): string {
     : Buffer.from(text).toString('utf8', 0, MAX_MESSAGE_BYTES)
 }
 
-/** The jobs of an exchange. */
+/** The jobs of an exchange; none where their leases were over before its answer came: they are others' to claim. */
 export function toClaimedJobs<Payload>(
   source: Source,
   settling: Settling,
   exchanged: Exchanged,
 ): ClaimedJob<Payload>[] {
+  if (exchanged.endsAt <= performance.now()) return []
   const options = new Map(exchanged.options.map((each) => [each.at, each]))
   return exchanged.jobs.map(
     (_, at) => new ClaimedJob<Payload>(source, settling, exchanged, at, options.get(at)),

@@ -1,7 +1,9 @@
 import { InvalidArgumentError, LeaseLostError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/queue-fixture.ts'
-import type { JobOptions } from './job-options.ts'
+import { toClaimedJobs } from './claimed-job.ts'
+import type { Exchanged } from './exchange.ts'
+import { type JobOptions, PLAIN, toSpecOptions } from './job-options.ts'
 
 const to = 'somebody'
 
@@ -112,6 +114,24 @@ describe('enqueue and claim', () => {
 })
 
 describe('a claimed job', () => {
+  test('is none where its lease was over before the answer came', () => {
+    const told = { number: 1, token: 1, attempt: 1, name: 'mail', payload: Buffer.from('{}') }
+    const exchanged = (endsAt: number): Exchanged => ({
+      nowMs: 0,
+      jobs: [told],
+      options: [],
+      endsAtMs: 0,
+      endsAt,
+      waits: false,
+      recheckMs: 0,
+      paused: false,
+      refused: new Map(),
+    })
+
+    expect(toClaimedJobs({} as never, {} as never, exchanged(performance.now() - 1))).toEqual([])
+    expect(toClaimedJobs({} as never, {} as never, exchanged(performance.now() + 60_000))).toHaveLength(1)
+  })
+
   test('is gone once it is acked, and cannot be settled again', async () => {
     const { queue } = await setup()
     const { id } = await queue.enqueue('mail', { to })
@@ -315,6 +335,10 @@ describe('looking at jobs', () => {
     expect(await everything(queue.jobs, { tag: 'lucky' })).toMatchObject([{ tags: ['lucky'] }])
     expect(await everything(queue.jobs, { state: 'dead' })).toEqual([])
   })
+})
+
+test('options that say nothing make a plain job', () => {
+  expect(toSpecOptions({})).toBe(PLAIN)
 })
 
 describe('bad input', () => {

@@ -151,10 +151,11 @@ function groupSteps({ redis, name }: Place): readonly Step[] {
 function lostSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(`${name} lost`)
   const jobs = [2, 1].map((maxAttempts) => ({ name: `lost ${maxAttempts}`, payload: 1, maxAttempts }))
+  // Whether the answer comes before the leases are over says nothing about the server; that both are overdue does.
   const lose = async (): Promise<number> => {
-    const lost = await queue.claim({ limit: 2, lease: '10ms' })
+    await queue.claim({ limit: 2, lease: '10ms' })
     await reaches(async () => (await queue.settings.inspect()).overdue === 2)
-    return lost.length
+    return (await queue.settings.inspect()).overdue
   }
   return [
     ['enqueue', 'refuses', async () => void (await queue.enqueueMany(jobs))],
