@@ -40,6 +40,13 @@ export interface Exchanged {
   readonly refused: ReadonlyMap<number, LossReason>
 }
 
+/** Why jobs of a call were refused, by their places. */
+export function reasonsOf(
+  refused: readonly { readonly at: number; readonly why: string }[],
+): ReadonlyMap<number, LossReason> {
+  return new Map(refused.map(({ at, why }) => [at, why as LossReason]))
+}
+
 // Calls for which the quick way is not tried: it would be declined, and cost a call more.
 const SLOW_CALLS = 8
 
@@ -72,6 +79,5 @@ function told({ nowMs, endsAtMs, waits, recheckMs, jobs }: Told, askedAt: number
 
 function slowly(answer: AckAndClaimAnswer, askedAt: number): Exchanged {
   const { options, paused } = answer
-  const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
-  return { ...told(answer, askedAt), options, paused, refused }
+  return { ...told(answer, askedAt), options, paused, refused: reasonsOf(answer.refused) }
 }

@@ -117,6 +117,7 @@ const KINDS = ['fixed', 'linear', 'exponential'] as const
 export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
   if (options === undefined) return PLAIN
   checkOptions('options', options, JOB_OPTIONS)
+  if (Object.keys(options).length === 0) return PLAIN
   const { id, delay, priority, maxAttempts, backoff, maxRun, group, unique, tags, trace } = options
   return {
     ...PLAIN,

@@ -91,8 +91,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     const outgoing = (jobs as readonly NewJob<Jobs>[]).map((job) => {
       checkOptions('job', job, ['name', 'payload', ...JOB_OPTIONS])
       const { name, payload, ...options } = job
-      const plain = Object.keys(options).length === 0
-      return this.#outgoing(name, payload, toSpecOptions(plain ? undefined : options))
+      return this.#outgoing(name, payload, toSpecOptions(options))
     })
     return this.#enqueuer.enqueueMany(outgoing)
   }

@@ -6,7 +6,7 @@ import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { ClaimedJob, Failure, Leased, Settling } from './claimed-job.ts'
-import { type Ack, exchange, type LossReason } from './exchange.ts'
+import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
 import type { Source } from './source.ts'
 
 /** Null: it took effect; else why it did not. */
@@ -100,9 +100,8 @@ export class Settler implements Settling {
     const claims = jobs.map(({ number, token }) => ({ number, token }))
     const askedAt = performance.now()
     const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
-    const lost = new Map(refused.map(({ at, why }) => [at, why as LossReason]))
-    const outcomes = jobs.map((_, at) => lost.get(at) ?? null)
-    return { endsAtMs, endsAt: endsAtOf(askedAt, endsAtMs - nowMs), outcomes }
+    const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
+    return { endsAtMs, endsAt, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
   }
 
   #batcher<Item, Result>(what: string, terms: BatchTerms, send: (items: Item[]) => Promise<Result[]>) {
@@ -112,7 +111,7 @@ export class Settler implements Settling {
 
   async #sendAcks(acks: readonly Ack[]): Promise<Outcome[]> {
     const { refused } = await exchange(this.#source, { acks, limit: 0, leaseMs: 0, worker: '' })
-    return acks.map((_, at) => refused.get(at) ?? null)
+    return outcomesOf(acks, refused)
   }
 
   async #sendRetries(failures: readonly FailedAttempt[]): Promise<(Retried | LossReason)[]> {
@@ -124,7 +123,7 @@ export class Settler implements Settling {
       ...told,
       failures,
     }))
-    const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
+    const refused = reasonsOf(answer.refused)
     const buried = new Set(answer.buried)
     return failures.map((_, at) => refused.get(at) ?? (buried.has(at) ? 'buried' : 'retried'))
   }
@@ -133,16 +132,14 @@ export class Settler implements Settling {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const answer = await unit.runOnce(bury, (id) => ({ codec: codec.name, ...id, ...told, failures }))
-    const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
-    return failures.map((_, at) => refused.get(at) ?? null)
+    return outcomesOf(failures, reasonsOf(answer.refused))
   }
 
   async #sendReleases(claims: readonly Leased[]): Promise<Outcome[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const answer = await unit.runOnce(release, (id) => ({ codec: codec.name, ...id, ...told, claims }))
-    const refused = new Map(answer.refused.map(({ at, why }) => [at, why as LossReason]))
-    return claims.map((_, at) => refused.get(at) ?? null)
+    return outcomesOf(claims, reasonsOf(answer.refused))
   }
 
   #check(job: Leased, outcome: Outcome): void {
@@ -152,6 +149,10 @@ export class Settler implements Settling {
   #lost(job: Leased, why: LossReason): LeaseLostError {
     return new LeaseLostError(`job ${job.number} of queue '${this.#source.name}' (${why})`, job.token)
   }
+}
+
+function outcomesOf(jobs: readonly unknown[], refused: ReadonlyMap<number, LossReason>): Outcome[] {
+  return jobs.map((_, at) => refused.get(at) ?? null)
 }
 
 /** Throws what the codec throws when it cannot hold the result. */
