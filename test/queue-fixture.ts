@@ -8,6 +8,7 @@ import { inject, onTestFinished } from 'vitest'
 import contract from '../lua/contract.json' with { type: 'json' }
 import type { Queue } from '../src/queue/queue.ts'
 import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock.ts'
+import { counting } from './counting-driver.ts'
 
 export interface Payloads {
   mail: { to: string }
@@ -19,6 +20,8 @@ export interface Setup {
   redis: Perilune
   client: Redis
   name: string
+  /** The scripts that were called through `redis` so far. */
+  calls: readonly string[]
   clock: { advance(ms: number): Promise<void> }
 }
 
@@ -26,7 +29,8 @@ const NAMESPACE = 'queue-test'
 
 export async function setup({ clock: kind, port }: { clock?: 'real'; port?: number } = {}): Promise<Setup> {
   const client = new Redis(port ?? inject('redisPort'))
-  const plain = ioredis(client)
+  const calls: string[] = []
+  const plain = counting(ioredis(client), calls)
   const redis = perilune(kind === 'real' ? plain : withTestClock(plain, contract.clock), {
     namespace: NAMESPACE,
   })
@@ -42,7 +46,7 @@ export async function setup({ clock: kind, port }: { clock?: 'real'; port?: numb
     us += ms * 1000
     await move()
   }
-  return { queue: redis.queue<Payloads>(name), redis, client, name, clock: { advance } }
+  return { queue: redis.queue<Payloads>(name), redis, client, name, calls, clock: { advance } }
 }
 
 /** Resolves once the condition holds. */
