@@ -71,6 +71,23 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/judge
 -- @include shared/queue/next-due
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  leases = leases,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  done = done,
+}
+
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -95,20 +112,16 @@ end
 
 local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
 for _, seq in ipairs(stopped) do
-  stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  stop_job(keys, queue, seq, now_us)
 end
 if #ended > 0 then
-  finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
+  finish_jobs(keys, queue, settings, ended, now_us)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
-  if
-    #ended + #stopped > 0
-    and may_free_others(queue, settings)
-    and has_more(ready, prioritized, turns, queue)
-  then
+  if #ended + #stopped > 0 and may_free_others(queue, settings) and has_more(keys, queue) then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)
@@ -120,39 +133,23 @@ if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
 if queue.due_ms <= now_ms then
-  reclaim_lost(
-    jobs,
-    ready,
-    prioritized,
-    leases,
-    grouped,
-    groups,
-    turns,
-    held,
-    ids,
-    dead,
-    failed,
-    kinds,
-    queue,
-    now_us,
-    100
-  )
-  show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queue, now_us, 100)
-  queue.due_ms = next_due_ms(scheduled, leases, held, queue) or NEVER_MS
+  reclaim_lost(keys, queue, now_us, 100)
+  show_due(keys, queue, now_us, 100)
+  queue.due_ms = next_due_ms(keys, queue) or NEVER_MS
 end
 if is_marked(queue, GROUPS) then
-  release_held(groups, turns, held, now_us, 100)
+  release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
 local taken, told, options = {}, {}, {}
 if room > 0 then
-  taken = take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, room, now_us)
+  taken = take_ready(keys, queue, room, now_us)
 end
 local count, token, ends_ms = #taken / 3, 0, 0
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
-  told, options = lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
+  told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
   if settings.rate_limit > 0 then
     queue.arrival_us =
       arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
@@ -161,7 +158,7 @@ end
 local waits = worker ~= '' and count < limit
 local recheck_ms = 0
 if queue.idle > 0 then
-  if count == room and count > 0 and has_more(ready, prioritized, turns, queue) then
+  if count == room and count > 0 and has_more(keys, queue) then
     call_idle(idle, queue, 1, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
@@ -169,10 +166,10 @@ if queue.idle > 0 then
 end
 if waits then
   local wait_ms = next_start_ms(queue, settings, now_us)
-  if room > count and queue.ready > 0 and has_more(ready, prioritized, turns, queue) then
+  if room > count and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  recheck_ms = watch_time(queue, next_due_ms(scheduled, leases, held, queue), wait_ms, now_ms)
+  recheck_ms = watch_time(queue, next_due_ms(keys, queue), wait_ms, now_ms)
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))

@@ -47,6 +47,18 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 -- @include shared/queue/idle
 -- @include shared/queue/freed
 
+local keys = {
+  jobs = jobs,
+  leases = leases,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+}
+
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -71,13 +83,13 @@ for at = failures_at, #failures, 4 do
     refused[#refused + 1] = (at - failures_at) / 4
     refused[#refused + 1] = why
     if why == 'cancelled' then
-      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+      stop_job(keys, queue, seq, now_us)
     end
   else
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
-    end_claim(groups, turns, held, queue, job, run, now_us)
-    bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
+    end_claim(keys, queue, job, run, now_us)
+    bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
 if frees_others(queue) then

@@ -36,6 +36,18 @@ local wanted, wanted_at = ARGV, 1 -- repeated (id:text): the jobs
 -- @include shared/queue/find
 -- @include shared/queue/displace
 
+local keys = {
+  jobs = jobs,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  done = done,
+}
+
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -56,23 +68,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'stopping'
   else
     local job = read_job(record)
-    displace(
-      jobs,
-      prioritized,
-      scheduled,
-      grouped,
-      groups,
-      dead,
-      failed,
-      kinds,
-      done,
-      queue,
-      seq,
-      job,
-      run,
-      #record,
-      now_us
-    )
+    displace(keys, queue, seq, job, run, #record, now_us)
     erase_job(jobs, ids, seq, job)
     queue.cancelled = queue.cancelled + 1
     outcomes[#outcomes + 1] = 'cancelled'

@@ -48,6 +48,17 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/replace
 -- @include shared/queue/idle
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+}
+
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -96,41 +107,11 @@ for at = specs_at, #specs, 18 do
     duplicates[#duplicates + 1] = tonumber(other)
     queue.enqueued = queue.enqueued - 1
     if specs[at + 15] == '1' then
-      replace_job(
-        jobs,
-        ready,
-        prioritized,
-        scheduled,
-        grouped,
-        groups,
-        turns,
-        held,
-        queue,
-        other,
-        job,
-        specs[at + 1],
-        due_ms,
-        now_us
-      )
+      replace_job(keys, queue, other, job, specs[at + 1], due_ms, now_us)
       standing = standing + (due_ms == 0 and 1 or 0)
     end
   else
-    add_job(
-      jobs,
-      ready,
-      prioritized,
-      scheduled,
-      grouped,
-      groups,
-      turns,
-      held,
-      queue,
-      seq,
-      job,
-      specs[at + 1],
-      due_ms,
-      now_us
-    )
+    add_job(keys, queue, seq, job, specs[at + 1], due_ms, now_us)
     if job.id ~= '' then
       redis.call('HSET', ids, 'i' .. job.id, seq)
     end

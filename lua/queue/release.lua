@@ -44,6 +44,18 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the j
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  leases = leases,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+}
+
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -69,12 +81,12 @@ for at = #claims - 1, claims_at, -2 do
     table.insert(refused, 1, why)
     table.insert(refused, 1, (at - claims_at) / 2)
     if why == 'cancelled' then
-      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+      stop_job(keys, queue, seq, now_us)
     end
   else
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
-    end_claim(groups, turns, held, queue, job, run, now_us)
+    end_claim(keys, queue, job, run, now_us)
     redis.call(
       'HSET',
       jobs,
@@ -82,7 +94,7 @@ for at = #claims - 1, claims_at, -2 do
       pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.is_plain, run.name)
     )
     queue.ready = queue.ready + run.size
-    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, true, now_us)
+    stand_ready(keys, queue, job, seq, true, now_us)
   end
 end
 if queue.idle > 0 then

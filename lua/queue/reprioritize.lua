@@ -29,6 +29,9 @@ local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 -- @include shared/queue/find
 -- @include shared/queue/reprioritize
 
+local keys =
+  { ready = ready, prioritized = prioritized, grouped = grouped, groups = groups, turns = turns, held = held }
+
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -42,11 +45,11 @@ for at = wanted_at, #wanted, 1 do
     local job = read_job(record)
     if job.priority ~= priority then
       if outcome == 'ready' then
-        leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+        leave_ready(keys, queue, job, seq, now_us)
       end
       change_priority(jobs, queue, seq, job, run, record, priority, outcome)
       if outcome == 'ready' then
-        stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+        stand_ready(keys, queue, job, seq, false, now_us)
       end
     end
     outcome = 'changed'

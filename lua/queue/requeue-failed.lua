@@ -43,6 +43,19 @@ local drops = ARGV[6] == '1' -- flag: whether to remove them
 -- @include shared/queue/idle
 -- @include shared/queue/kind
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+}
+
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -52,12 +65,12 @@ local numbers = dead_of_kind(failed, kinds, kind, limit)
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
-  leave_dead(jobs, dead, failed, kinds, queue, seq, run)
+  leave_dead(keys, queue, seq, run)
   if drops then
     erase_job(jobs, ids, seq, job)
     queue.cancelled = queue.cancelled + 1
   else
-    begin_again(jobs, ready, prioritized, grouped, groups, turns, held, queue, seq, job, run, now_us)
+    begin_again(keys, queue, seq, job, run, now_us)
   end
 end
 if not drops and queue.idle > 0 then

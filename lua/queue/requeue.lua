@@ -44,6 +44,21 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/queue/begin-again
 -- @include shared/queue/idle
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  done = done,
+}
+
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -57,24 +72,8 @@ for at = wanted_at, #wanted, 1 do
     outcome = 'claimed'
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record)
-    displace(
-      jobs,
-      prioritized,
-      scheduled,
-      grouped,
-      groups,
-      dead,
-      failed,
-      kinds,
-      done,
-      queue,
-      seq,
-      job,
-      run,
-      #record,
-      now_us
-    )
-    begin_again(jobs, ready, prioritized, grouped, groups, turns, held, queue, seq, job, run, now_us)
+    displace(keys, queue, seq, job, run, #record, now_us)
+    begin_again(keys, queue, seq, job, run, now_us)
     outcome = 'requeued'
     requeued = requeued + 1
   end

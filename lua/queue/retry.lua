@@ -55,6 +55,22 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/told
 -- @include shared/queue/freed
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  leases = leases,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+}
+
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -79,46 +95,18 @@ for at = failures_at, #failures, 5 do
     refused[#refused + 1] = place
     refused[#refused + 1] = why
     if why == 'cancelled' then
-      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+      stop_job(keys, queue, seq, now_us)
     end
   else
     local job, delay_ms = read_job(record), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
-    end_claim(groups, turns, held, queue, job, run, now_us)
+    end_claim(keys, queue, job, run, now_us)
     if run.attempts >= job.max_attempts then
-      bury_job(
-        jobs,
-        ids,
-        dead,
-        failed,
-        kinds,
-        queue,
-        seq,
-        job,
-        run,
-        failures[at + 3],
-        failures[at + 4],
-        now_ms
-      )
+      bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
     else
       local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
-      wait_again(
-        jobs,
-        ready,
-        prioritized,
-        scheduled,
-        grouped,
-        groups,
-        turns,
-        held,
-        queue,
-        seq,
-        job,
-        run,
-        due_ms,
-        now_us
-      )
+      wait_again(keys, queue, seq, job, run, due_ms, now_us)
       note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
       queue.retried = queue.retried + 1
       soonest_ms = math.min(soonest_ms, due_ms)

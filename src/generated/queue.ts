@@ -626,7 +626,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '91ca2c145b1fa1937d887112ebb982f65b50e331',
+    sha1: '11c4c301b474a626188037ffe3a21eecf7c222c3',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1233,12 +1233,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -1253,24 +1253,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end
@@ -1286,37 +1286,25 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
-local function stand_ready(
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  job,
-  seq,
-  in_front,
-  now_us
-)
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+    join_group(keys, queue, job, seq, in_front, now_us)
   elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
-    redis.call('LPUSH', ready, seq)
+    redis.call('LPUSH', keys.ready, seq)
   else
-    redis.call('RPUSH', ready, seq)
+    redis.call('RPUSH', keys.ready, seq)
   end
 end
 
 -- Takes a ready job from where it stands.
-local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
-    leave_group(grouped, groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -1330,32 +1318,20 @@ local function fields_of(numbers)
   return fields
 end
 -- What the time brings: scheduled jobs that are due become ready.
-local function show_due(
-  jobs,
-  ready,
-  prioritized,
-  scheduled,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  now_us,
-  most
-)
+local function show_due(keys, queue, now_us, most)
   local now_ms = math.floor(now_us / 1000)
-  local due = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', most)
+  local due = redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', most)
   for at = 1, #due, 2 do
     local seq, due_ms = due[at], tonumber(due[at + 1])
-    local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-    redis.call('ZREM', scheduled, seq)
+    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+    redis.call('ZREM', keys.scheduled, seq)
     if stored[1] then
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
-      stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+      stand_ready(keys, queue, job, seq, false, now_us)
       redis.call(
         'HSET',
-        jobs,
+        keys.jobs,
         'r' .. seq,
         pack_run('r', run.token, run.attempts, due_ms, run.size, run.is_plain, run.name)
       )
@@ -1396,35 +1372,35 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
 end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, kind, message, now_ms)
-  local number = count_dead(kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', dead, string.format('%.0f', now_ms), seq)
-  redis.call('ZADD', failed, number, seq)
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
   redis.call(
     'HSET',
-    jobs,
+    keys.jobs,
     'r' .. seq,
     pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
-  free_unique(ids, job, seq, true)
+  free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
 -- A dead job goes elsewhere.
-local function leave_dead(jobs, dead, failed, kinds, queue, seq, run)
-  redis.call('ZREM', dead, seq)
-  redis.call('ZREM', failed, seq)
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
   queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
   if not number then
     return
   elseif tonumber(count) <= 1 then
-    redis.call('HDEL', kinds, kind)
+    redis.call('HDEL', keys.kinds, kind)
   else
-    redis.call('HSET', kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
   end
 end
 -- The end of a job.
@@ -1438,19 +1414,19 @@ local function erase_job(jobs, ids, seq, job)
 end
 
 -- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(groups, turns, held, queue, job, run, now_us)
+local function end_claim(keys, queue, job, run, now_us)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
-    free_in_group(groups, turns, held, job.group, now_us)
+    free_in_group(keys, job.group, now_us)
   end
 end
 -- The worker of a cancelled job gives it up: the job is removed.
-local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+local function stop_job(keys, queue, seq, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
-  redis.call('ZREM', leases, seq)
-  end_claim(groups, turns, held, queue, job, run, now_us)
-  erase_job(jobs, ids, seq, job)
+  redis.call('ZREM', keys.leases, seq)
+  end_claim(keys, queue, job, run, now_us)
+  erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
 end
 -- Taking back what lost workers held.
@@ -1461,47 +1437,31 @@ local LOST_MESSAGE = 'the lease ended before the job did'
 -- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
 -- where that was their last attempt.
 -- Answers how many there were.
-local function reclaim_lost(
-  jobs,
-  ready,
-  prioritized,
-  leases,
-  grouped,
-  groups,
-  turns,
-  held,
-  ids,
-  dead,
-  failed,
-  kinds,
-  queue,
-  now_us,
-  most
-)
+local function reclaim_lost(keys, queue, now_us, most)
   local now_ms = math.floor(now_us / 1000)
-  local lost = redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', most)
+  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)
   -- From the last to the first: each goes before the one that was lost later.
   for at = #lost, 1, -1 do
     local seq = lost[at]
-    local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-    redis.call('ZREM', leases, seq)
+    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+    redis.call('ZREM', keys.leases, seq)
     if stored[1] then
       local job, run = read_job(stored[1]), unpack_run(stored[2])
-      end_claim(groups, turns, held, queue, job, run, now_us)
+      end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
-        erase_job(jobs, ids, seq, job)
+        erase_job(keys.jobs, keys.ids, seq, job)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
-        bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
-        stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, true, now_us)
+        stand_ready(keys, queue, job, seq, true, now_us)
         redis.call(
           'HSET',
-          jobs,
+          keys.jobs,
           'r' .. seq,
           pack_run('b', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name)
         )
-        note_failure(jobs, seq, now_ms, LOST, LOST_MESSAGE)
+        note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
         queue.ready = queue.ready + run.size
       end
       queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
@@ -1513,46 +1473,46 @@ end
 -- ended, and their results stay with them.
 
 -- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many.
-local function drop_done(jobs, ids, done, queue, settings, now_ms, most)
+local function drop_done(keys, queue, settings, now_ms, most)
   local surplus = {}
   if settings.keep_ms > 0 then
-    surplus = redis.call('ZRANGEBYSCORE', done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
+    surplus = redis.call('ZRANGEBYSCORE', keys.done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
   end
   local above = settings.keep_ms == 0 and most or 0
   if settings.keep_count > 0 then
-    above = redis.call('ZCARD', done) - settings.keep_count
+    above = redis.call('ZCARD', keys.done) - settings.keep_count
   end
   if above > #surplus then
-    surplus = redis.call('ZRANGE', done, '0', math.min(above, most) - 1)
+    surplus = redis.call('ZRANGE', keys.done, '0', math.min(above, most) - 1)
   end
   if #surplus == 0 then
     return
   end
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(surplus)))
-  redis.call('ZREM', done, unpack(surplus))
+  local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(surplus)))
+  redis.call('ZREM', keys.done, unpack(surplus))
   for at, seq in ipairs(surplus) do
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      erase_job(jobs, ids, seq, read_job(record))
+      erase_job(keys.jobs, keys.ids, seq, read_job(record))
     end
   end
 end
 
 -- The jobs of a list of numbers and packed runs, claimed until now, are done.
-local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
+local function finish_jobs(keys, queue, settings, ended, now_us)
   local now_ms = math.floor(now_us / 1000)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
   -- A removal first, so that it also works when the server is out of memory.
-  redis.call('ZREM', leases, ended[1])
+  redis.call('ZREM', keys.leases, ended[1])
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
-    local job = run.is_plain == 0 and read_job(redis.call('HGET', jobs, seq)) or nil
+    local job = run.is_plain == 0 and read_job(redis.call('HGET', keys.jobs, seq)) or nil
     if job and job.group ~= '' then
-      free_in_group(groups, turns, held, job.group, now_us)
+      free_in_group(keys, job.group, now_us)
     end
     if keeps then
       queue.done = queue.done + run.size
@@ -1564,10 +1524,10 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
       kept_runs[#kept_runs + 1] = 'o' .. seq
       kept_runs[#kept_runs + 1] = result
       if job then
-        free_unique(ids, job, seq, true)
+        free_unique(keys.ids, job, seq, true)
       end
     elseif job then
-      erase_job(jobs, ids, seq, job)
+      erase_job(keys.jobs, keys.ids, seq, job)
     else
       gone[#gone + 1] = seq
       gone[#gone + 1] = 'r' .. seq
@@ -1576,16 +1536,16 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
       end
     end
   end
-  redis.call('ZREM', leases, unpack(numbers))
+  redis.call('ZREM', keys.leases, unpack(numbers))
   if #gone > 0 then
-    redis.call('HDEL', jobs, unpack(gone))
+    redis.call('HDEL', keys.jobs, unpack(gone))
   end
   if keeps then
-    redis.call('ZADD', done, unpack(kept))
-    redis.call('HSET', jobs, unpack(kept_runs))
+    redis.call('ZADD', keys.done, unpack(kept))
+    redis.call('HSET', keys.jobs, unpack(kept_runs))
   end
   if queue.done > 0 then
-    drop_done(jobs, ids, done, queue, settings, now_ms, 100 + #numbers)
+    drop_done(keys, queue, settings, now_ms, 100 + #numbers)
   end
   queue.acked = queue.acked + #numbers
 end
@@ -1661,72 +1621,72 @@ local function take_prioritized(jobs, prioritized, from, to, count, taken)
 end
 
 -- The next job of the group whose turn it is, or nil where no group may be served.
-local function take_of_group(grouped, groups, turns, held, now_us)
-  local name = redis.call('LPOP', turns)
+local function take_of_group(keys, now_us)
+  local name = redis.call('LPOP', keys.turns)
   if not name then
     return nil
   end
-  local group = read_group(groups, name)
+  local group = read_group(keys.groups, name)
   group.in_ring = false
   local number = string.format('%.0f', group.number)
-  local member = redis.call('ZRANGEBYSCORE', grouped, number, number, 'LIMIT', '0', '1')[1]
+  local member = redis.call('ZRANGEBYSCORE', keys.grouped, number, number, 'LIMIT', '0', '1')[1]
   if member then
-    redis.call('ZREM', grouped, member)
+    redis.call('ZREM', keys.grouped, member)
     group.ready, group.claimed = group.ready - 1, group.claimed + 1
     if group.rate_limit > 0 then
       group.arrival_us = arrival_after(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us, 1)
     end
   end
-  enter_ring(turns, held, name, group, now_us)
-  save_group(groups, name, group, now_us)
+  enter_ring(keys.turns, keys.held, name, group, now_us)
+  save_group(keys.groups, name, group, now_us)
   return member and string.sub(member, 11) or false
 end
 
 -- The list counts as one group more.
-local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, count, now_us, taken)
-  local ring, empty = redis.call('LLEN', turns), 0
+local function take_in_turn(keys, queue, count, now_us, taken)
+  local ring, empty = redis.call('LLEN', keys.turns), 0
   while count > 0 and ring > 0 and empty < MOST_EMPTY do
     local before = #taken
     if queue.turn >= ring then
       queue.turn = 0
-      take_listed(jobs, ready, queue, 1, taken)
+      take_listed(keys.jobs, keys.ready, queue, 1, taken)
     else
-      local seq = take_of_group(grouped, groups, turns, held, now_us)
+      local seq = take_of_group(keys, now_us)
       if seq then
         queue.turn = queue.turn + 1
-        take_numbers(jobs, { seq }, taken)
+        take_numbers(keys.jobs, { seq }, taken)
       else
         empty = empty + 1
       end
-      ring = redis.call('LLEN', turns)
+      ring = redis.call('LLEN', keys.turns)
     end
     count = count - (#taken - before) / 3
   end
-  take_listed(jobs, ready, queue, count, taken)
+  take_listed(keys.jobs, keys.ready, queue, count, taken)
 end
 
-local function take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, count, now_us)
+local function take_ready(keys, queue, count, now_us)
   local taken = { seen = queue.ghosts > 0 and {} or nil }
   local has_priorities = is_marked(queue, PRIORITIES)
   if has_priorities then
-    take_prioritized(jobs, prioritized, '-inf', '(0', count, taken)
+    take_prioritized(keys.jobs, keys.prioritized, '-inf', '(0', count, taken)
   end
   if is_marked(queue, GROUPS) then
-    take_in_turn(jobs, ready, grouped, groups, turns, held, queue, count - #taken / 3, now_us, taken)
+    take_in_turn(keys, queue, count - #taken / 3, now_us, taken)
   else
-    take_listed(jobs, ready, queue, count - #taken / 3, taken)
+    take_listed(keys.jobs, keys.ready, queue, count - #taken / 3, taken)
   end
   if has_priorities and #taken / 3 < count then
-    take_prioritized(jobs, prioritized, '(0', '+inf', count - #taken / 3, taken)
+    take_prioritized(keys.jobs, keys.prioritized, '(0', '+inf', count - #taken / 3, taken)
   end
   return taken
 end
 
 -- Whether more is ready, as far as is known without looking at each.
-local function has_more(ready, prioritized, turns, queue)
-  return redis.call('LLEN', ready) > queue.ghosts
-    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', prioritized) > 0)
-    or (is_marked(queue, GROUPS) and redis.call('LLEN', turns) > 0)
+local function has_more(keys, queue)
+  return redis.call('LLEN', keys.ready) > queue.ghosts
+    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', keys.prioritized) > 0)
+    or (is_marked(queue, GROUPS) and redis.call('LLEN', keys.turns) > 0)
 end
 -- Leasing what was taken: a flat list of number, record and packed run.
 
@@ -1742,7 +1702,7 @@ local function tell_options(options, place, seq, job)
 end
 
 -- Answers what is told of the jobs, and of those with options what those are.
-local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
+local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends_ms = string.format('%.0f', now_ms + lease_ms)
   local token = queue.token
@@ -1766,7 +1726,7 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
       is_plain, name, body_at = 0, job.name, job.body_at
       tell_options(options, (at - 1) / 3, seq, job)
       if job.unique ~= '' then
-        free_unique(ids, job, seq, false)
+        free_unique(keys.ids, job, seq, false)
       end
     end
     local told_at = #told
@@ -1782,8 +1742,8 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
     queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
   end
   queue.token = token
-  redis.call('HSET', jobs, unpack(runs))
-  redis.call('ZADD', leases, unpack(ends))
+  redis.call('HSET', keys.jobs, unpack(runs))
+  redis.call('ZADD', keys.leases, unpack(ends))
   note_due(queue, now_ms + lease_ms)
   return told, options
 end
@@ -2002,12 +1962,12 @@ local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
 end
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
-local function next_due_ms(scheduled, leases, held, queue)
-  local first = redis.call('ZRANGE', scheduled, '0', '0', 'WITHSCORES')[2]
-  local lease = redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2]
+local function next_due_ms(keys, queue)
+  local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
+  local lease = redis.call('ZRANGE', keys.leases, '0', '0', 'WITHSCORES')[2]
   local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
   if is_marked(queue, GROUPS) then
-    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
+    local group = redis.call('ZRANGE', keys.held, '0', '0', 'WITHSCORES')[2]
     soonest = math.min(soonest, tonumber(group or math.huge))
   end
   return soonest < math.huge and soonest or nil
@@ -2027,6 +1987,23 @@ local function next_change_ms(held, queue, settings, ends_ms, now_us)
   end
   return soonest
 end
+
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  leases = leases,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  done = done,
+}
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
@@ -2052,20 +2029,16 @@ end
 
 local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
 for _, seq in ipairs(stopped) do
-  stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+  stop_job(keys, queue, seq, now_us)
 end
 if #ended > 0 then
-  finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
+  finish_jobs(keys, queue, settings, ended, now_us)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
-  if
-    #ended + #stopped > 0
-    and may_free_others(queue, settings)
-    and has_more(ready, prioritized, turns, queue)
-  then
+  if #ended + #stopped > 0 and may_free_others(queue, settings) and has_more(keys, queue) then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)
@@ -2077,39 +2050,23 @@ if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
 if queue.due_ms <= now_ms then
-  reclaim_lost(
-    jobs,
-    ready,
-    prioritized,
-    leases,
-    grouped,
-    groups,
-    turns,
-    held,
-    ids,
-    dead,
-    failed,
-    kinds,
-    queue,
-    now_us,
-    100
-  )
-  show_due(jobs, ready, prioritized, scheduled, grouped, groups, turns, held, queue, now_us, 100)
-  queue.due_ms = next_due_ms(scheduled, leases, held, queue) or NEVER_MS
+  reclaim_lost(keys, queue, now_us, 100)
+  show_due(keys, queue, now_us, 100)
+  queue.due_ms = next_due_ms(keys, queue) or NEVER_MS
 end
 if is_marked(queue, GROUPS) then
-  release_held(groups, turns, held, now_us, 100)
+  release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
 local taken, told, options = {}, {}, {}
 if room > 0 then
-  taken = take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, room, now_us)
+  taken = take_ready(keys, queue, room, now_us)
 end
 local count, token, ends_ms = #taken / 3, 0, 0
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
-  told, options = lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
+  told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
   if settings.rate_limit > 0 then
     queue.arrival_us =
       arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
@@ -2118,7 +2075,7 @@ end
 local waits = worker ~= '' and count < limit
 local recheck_ms = 0
 if queue.idle > 0 then
-  if count == room and count > 0 and has_more(ready, prioritized, turns, queue) then
+  if count == room and count > 0 and has_more(keys, queue) then
     call_idle(idle, queue, 1, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
@@ -2126,10 +2083,10 @@ if queue.idle > 0 then
 end
 if waits then
   local wait_ms = next_start_ms(queue, settings, now_us)
-  if room > count and queue.ready > 0 and has_more(ready, prioritized, turns, queue) then
+  if room > count and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  recheck_ms = watch_time(queue, next_due_ms(scheduled, leases, held, queue), wait_ms, now_ms)
+  recheck_ms = watch_time(queue, next_due_ms(keys, queue), wait_ms, now_ms)
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
@@ -2158,22 +2115,22 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refus
     [501, 'lua/shared/queue/note-failure.lua', 1],
     [505, 'lua/shared/queue/groups.lua', 1],
     [646, 'lua/shared/queue/ready.lua', 1],
-    [692, 'lua/shared/queue/fields.lua', 1],
-    [701, 'lua/shared/queue/due.lua', 1],
-    [735, 'lua/shared/queue/dead.lua', 1],
-    [799, 'lua/shared/queue/end.lua', 1],
-    [816, 'lua/shared/queue/stop.lua', 1],
-    [825, 'lua/shared/queue/reclaim.lua', 1],
-    [881, 'lua/shared/queue/finish.lua', 1],
-    [961, 'lua/shared/queue/take.lua', 1],
-    [1100, 'lua/shared/queue/lease.lua', 1],
-    [1159, 'lua/shared/queue/told.lua', 1],
-    [1181, 'lua/shared/queue/claimed-before.lua', 1],
-    [1227, 'lua/shared/queue/idle.lua', 1],
-    [1289, 'lua/shared/queue/watch.lua', 1],
-    [1310, 'lua/shared/queue/judge.lua', 1],
-    [1373, 'lua/shared/queue/next-due.lua', 1],
-    [1399, 'lua/queue/ack-and-claim.lua', 73],
+    [680, 'lua/shared/queue/fields.lua', 1],
+    [689, 'lua/shared/queue/due.lua', 1],
+    [711, 'lua/shared/queue/dead.lua', 1],
+    [775, 'lua/shared/queue/end.lua', 1],
+    [792, 'lua/shared/queue/stop.lua', 1],
+    [801, 'lua/shared/queue/reclaim.lua', 1],
+    [841, 'lua/shared/queue/finish.lua', 1],
+    [921, 'lua/shared/queue/take.lua', 1],
+    [1060, 'lua/shared/queue/lease.lua', 1],
+    [1119, 'lua/shared/queue/told.lua', 1],
+    [1141, 'lua/shared/queue/claimed-before.lua', 1],
+    [1187, 'lua/shared/queue/idle.lua', 1],
+    [1249, 'lua/shared/queue/watch.lua', 1],
+    [1270, 'lua/shared/queue/judge.lua', 1],
+    [1333, 'lua/shared/queue/next-due.lua', 1],
+    [1359, 'lua/queue/ack-and-claim.lua', 73],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2252,7 +2209,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'd6251821e9e01fb4fdf03333e504132189299b28',
+    sha1: '473d9c80fa78bc25080b151cc9e9b20f66d31eb1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2829,12 +2786,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -2849,24 +2806,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end
@@ -2903,35 +2860,35 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
 end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, kind, message, now_ms)
-  local number = count_dead(kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', dead, string.format('%.0f', now_ms), seq)
-  redis.call('ZADD', failed, number, seq)
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
   redis.call(
     'HSET',
-    jobs,
+    keys.jobs,
     'r' .. seq,
     pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
-  free_unique(ids, job, seq, true)
+  free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
 -- A dead job goes elsewhere.
-local function leave_dead(jobs, dead, failed, kinds, queue, seq, run)
-  redis.call('ZREM', dead, seq)
-  redis.call('ZREM', failed, seq)
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
   queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
   if not number then
     return
   elseif tonumber(count) <= 1 then
-    redis.call('HDEL', kinds, kind)
+    redis.call('HDEL', keys.kinds, kind)
   else
-    redis.call('HSET', kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
   end
 end
 -- The end of a job.
@@ -2945,19 +2902,19 @@ local function erase_job(jobs, ids, seq, job)
 end
 
 -- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(groups, turns, held, queue, job, run, now_us)
+local function end_claim(keys, queue, job, run, now_us)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
-    free_in_group(groups, turns, held, job.group, now_us)
+    free_in_group(keys, job.group, now_us)
   end
 end
 -- The worker of a cancelled job gives it up: the job is removed.
-local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+local function stop_job(keys, queue, seq, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
-  redis.call('ZREM', leases, seq)
-  end_claim(groups, turns, held, queue, job, run, now_us)
-  erase_job(jobs, ids, seq, job)
+  redis.call('ZREM', keys.leases, seq)
+  end_claim(keys, queue, job, run, now_us)
+  erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
@@ -3064,6 +3021,18 @@ local function frees_others(queue)
   return is_marked(queue, GROUPS) or parse_settings(queue.settings).concurrency > 0
 end
 
+local keys = {
+  jobs = jobs,
+  leases = leases,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+}
+
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -3088,13 +3057,13 @@ for at = failures_at, #failures, 4 do
     refused[#refused + 1] = (at - failures_at) / 4
     refused[#refused + 1] = why
     if why == 'cancelled' then
-      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+      stop_job(keys, queue, seq, now_us)
     end
   else
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
-    end_claim(groups, turns, held, queue, job, run, now_us)
-    bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
+    end_claim(keys, queue, job, run, now_us)
+    bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
 if frees_others(queue) then
@@ -3186,7 +3155,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'e10211d1bef45d6093e109377b5d792f8bd91edf',
+    sha1: '06517e6926f0d5944c6270fd7fbe129a55e83136',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3652,12 +3621,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -3672,24 +3641,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end
@@ -3705,37 +3674,25 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
-local function stand_ready(
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  job,
-  seq,
-  in_front,
-  now_us
-)
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+    join_group(keys, queue, job, seq, in_front, now_us)
   elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
-    redis.call('LPUSH', ready, seq)
+    redis.call('LPUSH', keys.ready, seq)
   else
-    redis.call('RPUSH', ready, seq)
+    redis.call('RPUSH', keys.ready, seq)
   end
 end
 
 -- Takes a ready job from where it stands.
-local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
-    leave_group(grouped, groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -3772,35 +3729,35 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
 end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, kind, message, now_ms)
-  local number = count_dead(kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', dead, string.format('%.0f', now_ms), seq)
-  redis.call('ZADD', failed, number, seq)
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
   redis.call(
     'HSET',
-    jobs,
+    keys.jobs,
     'r' .. seq,
     pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
-  free_unique(ids, job, seq, true)
+  free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
 -- A dead job goes elsewhere.
-local function leave_dead(jobs, dead, failed, kinds, queue, seq, run)
-  redis.call('ZREM', dead, seq)
-  redis.call('ZREM', failed, seq)
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
   queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
   if not number then
     return
   elseif tonumber(count) <= 1 then
-    redis.call('HDEL', kinds, kind)
+    redis.call('HDEL', keys.kinds, kind)
   else
-    redis.call('HSET', kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
   end
 end
 -- The end of a job.
@@ -3814,10 +3771,10 @@ local function erase_job(jobs, ids, seq, job)
 end
 
 -- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(groups, turns, held, queue, job, run, now_us)
+local function end_claim(keys, queue, job, run, now_us)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
-    free_in_group(groups, turns, held, job.group, now_us)
+    free_in_group(keys, job.group, now_us)
   end
 end
 -- Finding a job by its id.
@@ -3842,37 +3799,33 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 -- Takes a job that is not claimed from where it stands, whatever its state.
-local function displace(
-  jobs,
-  prioritized,
-  scheduled,
-  grouped,
-  groups,
-  dead,
-  failed,
-  kinds,
-  done,
-  queue,
-  seq,
-  job,
-  run,
-  size,
-  now_us
-)
+local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
   if state == 's' then
-    redis.call('ZREM', scheduled, seq)
+    redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
   elseif state == 'd' then
-    leave_dead(jobs, dead, failed, kinds, queue, seq, run)
+    leave_dead(keys, queue, seq, run)
   elseif state == 'f' then
-    redis.call('ZREM', done, seq)
+    redis.call('ZREM', keys.done, seq)
     queue.done = queue.done - size
   else
-    leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+    leave_ready(keys, queue, job, seq, now_us)
     queue.ready = queue.ready - size
   end
 end
+
+local keys = {
+  jobs = jobs,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  done = done,
+}
 
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -3894,23 +3847,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'stopping'
   else
     local job = read_job(record)
-    displace(
-      jobs,
-      prioritized,
-      scheduled,
-      grouped,
-      groups,
-      dead,
-      failed,
-      kinds,
-      done,
-      queue,
-      seq,
-      job,
-      run,
-      #record,
-      now_us
-    )
+    displace(keys, queue, seq, job, run, #record, now_us)
     erase_job(jobs, ids, seq, job)
     queue.cancelled = queue.cancelled + 1
     outcomes[#outcomes + 1] = 'cancelled'
@@ -3934,11 +3871,11 @@ return { 'cancelled', outcomes }
     [354, 'lua/shared/queue/failure.lua', 1],
     [364, 'lua/shared/queue/groups.lua', 1],
     [505, 'lua/shared/queue/ready.lua', 1],
-    [551, 'lua/shared/queue/dead.lua', 1],
-    [615, 'lua/shared/queue/end.lua', 1],
-    [632, 'lua/shared/queue/find.lua', 1],
-    [653, 'lua/shared/queue/displace.lua', 1],
-    [685, 'lua/queue/cancel.lua', 38],
+    [539, 'lua/shared/queue/dead.lua', 1],
+    [603, 'lua/shared/queue/end.lua', 1],
+    [620, 'lua/shared/queue/find.lua', 1],
+    [641, 'lua/shared/queue/displace.lua', 1],
+    [657, 'lua/queue/cancel.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.wanted.length)
@@ -4188,7 +4125,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'bfde20cd83e9e150931f609863efc2feeb6be223',
+    sha1: 'cb82f3ef0cbbb511bb19b7e64862d6a360003038',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4477,12 +4414,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -4497,24 +4434,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end
@@ -5592,7 +5529,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'b64c1aff495375e62f137022c1e316938a5bac45',
+    sha1: '7e7b78c26dd6b1c4d67b7e786a9841f9d3dabb72',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6157,12 +6094,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -6177,24 +6114,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end
@@ -6210,37 +6147,25 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
-local function stand_ready(
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  job,
-  seq,
-  in_front,
-  now_us
-)
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+    join_group(keys, queue, job, seq, in_front, now_us)
   elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
-    redis.call('LPUSH', ready, seq)
+    redis.call('LPUSH', keys.ready, seq)
   else
-    redis.call('RPUSH', ready, seq)
+    redis.call('RPUSH', keys.ready, seq)
   end
 end
 
 -- Takes a ready job from where it stands.
-local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
-    leave_group(grouped, groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -6256,31 +6181,16 @@ end
 -- Putting jobs into a queue.
 
 -- A job is there from \`due_ms\` on; 0: at once.
-local function add_job(
-  jobs,
-  ready,
-  prioritized,
-  scheduled,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  seq,
-  job,
-  payload,
-  due_ms,
-  now_us
-)
+local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
   local record = full_head(job) .. payload
   local size = #record
   if due_ms == 0 then
-    redis.call('HSET', jobs, seq, record)
-    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+    redis.call('HSET', keys.jobs, seq, record)
+    stand_ready(keys, queue, job, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
-    redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
@@ -6310,23 +6220,8 @@ end
 
 -- A job that was not claimed yet takes the options and the payload of another one, but keeps its names and its place;
 -- delayed, it waits anew. One that was claimed stays as it is.
-local function replace_job(
-  jobs,
-  ready,
-  prioritized,
-  scheduled,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  seq,
-  new,
-  payload,
-  due_ms,
-  now_us
-)
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   if not stored[1] then
     return
   end
@@ -6337,9 +6232,9 @@ local function replace_job(
   new.id, new.unique = old.id, old.unique
   local record = full_head(new) .. payload
   local size = #record
-  redis.call('HSET', jobs, seq, record)
+  redis.call('HSET', keys.jobs, seq, record)
   if run and run.state == 's' then
-    redis.call('ZREM', scheduled, seq)
+    redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - #stored[1]
   else
     queue.ready = queue.ready - #stored[1]
@@ -6347,15 +6242,15 @@ local function replace_job(
       queue.ready = queue.ready + size
       return
     end
-    leave_ready(prioritized, grouped, groups, queue, old, seq, now_us)
+    leave_ready(keys, queue, old, seq, now_us)
   end
   if due_ms == 0 then
-    redis.call('HDEL', jobs, 'r' .. seq)
-    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, new, seq, false, now_us)
+    redis.call('HDEL', keys.jobs, 'r' .. seq)
+    stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
-    redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
@@ -6423,6 +6318,17 @@ local function see_to(idle, queue, due_ms, now_ms, how)
   end
 end
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+}
+
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -6471,41 +6377,11 @@ for at = specs_at, #specs, 18 do
     duplicates[#duplicates + 1] = tonumber(other)
     queue.enqueued = queue.enqueued - 1
     if specs[at + 15] == '1' then
-      replace_job(
-        jobs,
-        ready,
-        prioritized,
-        scheduled,
-        grouped,
-        groups,
-        turns,
-        held,
-        queue,
-        other,
-        job,
-        specs[at + 1],
-        due_ms,
-        now_us
-      )
+      replace_job(keys, queue, other, job, specs[at + 1], due_ms, now_us)
       standing = standing + (due_ms == 0 and 1 or 0)
     end
   else
-    add_job(
-      jobs,
-      ready,
-      prioritized,
-      scheduled,
-      grouped,
-      groups,
-      turns,
-      held,
-      queue,
-      seq,
-      job,
-      specs[at + 1],
-      due_ms,
-      now_us
-    )
+    add_job(keys, queue, seq, job, specs[at + 1], due_ms, now_us)
     if job.id ~= '' then
       redis.call('HSET', ids, 'i' .. job.id, seq)
     end
@@ -6550,11 +6426,11 @@ return { 'enqueued', first, duplicates }
     [417, 'lua/shared/queue/names.lua', 1],
     [463, 'lua/shared/queue/groups.lua', 1],
     [604, 'lua/shared/queue/ready.lua', 1],
-    [650, 'lua/shared/queue/number.lua', 1],
-    [659, 'lua/shared/queue/enqueue.lua', 1],
-    [691, 'lua/shared/queue/replace.lua', 1],
-    [766, 'lua/shared/queue/idle.lua', 1],
-    [828, 'lua/queue/enqueue.lua', 50],
+    [638, 'lua/shared/queue/number.lua', 1],
+    [647, 'lua/shared/queue/enqueue.lua', 1],
+    [664, 'lua/shared/queue/replace.lua', 1],
+    [724, 'lua/shared/queue/idle.lua', 1],
+    [786, 'lua/queue/enqueue.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 18)
@@ -8119,7 +7995,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '035be6dee83bea6336a23ff3fade631a6e3d235f',
+    sha1: 'd05ea6e34b5ae17d1900d2796926f7355be97fa3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8659,12 +8535,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -8679,24 +8555,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end
@@ -8712,37 +8588,25 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
-local function stand_ready(
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  job,
-  seq,
-  in_front,
-  now_us
-)
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+    join_group(keys, queue, job, seq, in_front, now_us)
   elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
-    redis.call('LPUSH', ready, seq)
+    redis.call('LPUSH', keys.ready, seq)
   else
-    redis.call('RPUSH', ready, seq)
+    redis.call('RPUSH', keys.ready, seq)
   end
 end
 
 -- Takes a ready job from where it stands.
-local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
-    leave_group(grouped, groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -8757,19 +8621,19 @@ local function erase_job(jobs, ids, seq, job)
 end
 
 -- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(groups, turns, held, queue, job, run, now_us)
+local function end_claim(keys, queue, job, run, now_us)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
-    free_in_group(groups, turns, held, job.group, now_us)
+    free_in_group(keys, job.group, now_us)
   end
 end
 -- The worker of a cancelled job gives it up: the job is removed.
-local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+local function stop_job(keys, queue, seq, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
-  redis.call('ZREM', leases, seq)
-  end_claim(groups, turns, held, queue, job, run, now_us)
-  erase_job(jobs, ids, seq, job)
+  redis.call('ZREM', keys.leases, seq)
+  end_claim(keys, queue, job, run, now_us)
+  erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
@@ -8867,6 +8731,18 @@ local function parse_places(text)
   return places
 end
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  leases = leases,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+}
+
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -8892,12 +8768,12 @@ for at = #claims - 1, claims_at, -2 do
     table.insert(refused, 1, why)
     table.insert(refused, 1, (at - claims_at) / 2)
     if why == 'cancelled' then
-      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+      stop_job(keys, queue, seq, now_us)
     end
   else
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
-    end_claim(groups, turns, held, queue, job, run, now_us)
+    end_claim(keys, queue, job, run, now_us)
     redis.call(
       'HSET',
       jobs,
@@ -8905,7 +8781,7 @@ for at = #claims - 1, claims_at, -2 do
       pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.is_plain, run.name)
     )
     queue.ready = queue.ready + run.size
-    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, true, now_us)
+    stand_ready(keys, queue, job, seq, true, now_us)
   end
 end
 if queue.idle > 0 then
@@ -8932,12 +8808,12 @@ return { 'released', refused }
     [392, 'lua/shared/queue/names.lua', 1],
     [438, 'lua/shared/queue/groups.lua', 1],
     [579, 'lua/shared/queue/ready.lua', 1],
-    [625, 'lua/shared/queue/end.lua', 1],
-    [642, 'lua/shared/queue/stop.lua', 1],
-    [651, 'lua/shared/queue/idle.lua', 1],
-    [713, 'lua/shared/queue/judge-one.lua', 1],
-    [723, 'lua/shared/queue/told.lua', 1],
-    [745, 'lua/queue/release.lua', 46],
+    [613, 'lua/shared/queue/end.lua', 1],
+    [630, 'lua/shared/queue/stop.lua', 1],
+    [639, 'lua/shared/queue/idle.lua', 1],
+    [701, 'lua/shared/queue/judge-one.lua', 1],
+    [711, 'lua/shared/queue/told.lua', 1],
+    [733, 'lua/queue/release.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -8995,7 +8871,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'df1d46a1064eea926af0ed48d68ebdc107d4d470',
+    sha1: '64dd1a2b66bc2ba27676c0cb78ce95c8b436f3f9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9402,12 +9278,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -9422,24 +9298,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end
@@ -9455,37 +9331,25 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
-local function stand_ready(
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  job,
-  seq,
-  in_front,
-  now_us
-)
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+    join_group(keys, queue, job, seq, in_front, now_us)
   elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
-    redis.call('LPUSH', ready, seq)
+    redis.call('LPUSH', keys.ready, seq)
   else
-    redis.call('RPUSH', ready, seq)
+    redis.call('RPUSH', keys.ready, seq)
   end
 end
 
 -- Takes a ready job from where it stands.
-local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
-    leave_group(grouped, groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -9526,6 +9390,9 @@ local function change_priority(jobs, queue, seq, job, run, record, priority, sta
   end
 end
 
+local keys =
+  { ready = ready, prioritized = prioritized, grouped = grouped, groups = groups, turns = turns, held = held }
+
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -9539,11 +9406,11 @@ for at = wanted_at, #wanted, 1 do
     local job = read_job(record)
     if job.priority ~= priority then
       if outcome == 'ready' then
-        leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+        leave_ready(keys, queue, job, seq, now_us)
       end
       change_priority(jobs, queue, seq, job, run, record, priority, outcome)
       if outcome == 'ready' then
-        stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+        stand_ready(keys, queue, job, seq, false, now_us)
       end
     end
     outcome = 'changed'
@@ -9566,9 +9433,9 @@ return { 'changed', outcomes }
     [258, 'lua/shared/queue/run.lua', 1],
     [305, 'lua/shared/queue/groups.lua', 1],
     [446, 'lua/shared/queue/ready.lua', 1],
-    [492, 'lua/shared/queue/find.lua', 1],
-    [513, 'lua/shared/queue/reprioritize.lua', 1],
-    [528, 'lua/queue/reprioritize.lua', 31],
+    [480, 'lua/shared/queue/find.lua', 1],
+    [501, 'lua/shared/queue/reprioritize.lua', 1],
+    [516, 'lua/queue/reprioritize.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -9620,7 +9487,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '71592b15b2abefb50e2198cc65e3663f039193e6',
+    sha1: '0b8bd42c8dfb709e012f3e2d60a1ddaa7ba43e4c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10116,12 +9983,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -10136,24 +10003,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end
@@ -10169,37 +10036,25 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
-local function stand_ready(
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  job,
-  seq,
-  in_front,
-  now_us
-)
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+    join_group(keys, queue, job, seq, in_front, now_us)
   elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
-    redis.call('LPUSH', ready, seq)
+    redis.call('LPUSH', keys.ready, seq)
   else
-    redis.call('RPUSH', ready, seq)
+    redis.call('RPUSH', keys.ready, seq)
   end
 end
 
 -- Takes a ready job from where it stands.
-local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
-    leave_group(grouped, groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -10236,35 +10091,35 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
 end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, kind, message, now_ms)
-  local number = count_dead(kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', dead, string.format('%.0f', now_ms), seq)
-  redis.call('ZADD', failed, number, seq)
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
   redis.call(
     'HSET',
-    jobs,
+    keys.jobs,
     'r' .. seq,
     pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
-  free_unique(ids, job, seq, true)
+  free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
 -- A dead job goes elsewhere.
-local function leave_dead(jobs, dead, failed, kinds, queue, seq, run)
-  redis.call('ZREM', dead, seq)
-  redis.call('ZREM', failed, seq)
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
   queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
   if not number then
     return
   elseif tonumber(count) <= 1 then
-    redis.call('HDEL', kinds, kind)
+    redis.call('HDEL', keys.kinds, kind)
   else
-    redis.call('HSET', kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
   end
 end
 -- The end of a job.
@@ -10278,32 +10133,24 @@ local function erase_job(jobs, ids, seq, job)
 end
 
 -- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(groups, turns, held, queue, job, run, now_us)
+local function end_claim(keys, queue, job, run, now_us)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
-    free_in_group(groups, turns, held, job.group, now_us)
+    free_in_group(keys, job.group, now_us)
   end
 end
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
 -- of its attempts rise. What is known of its last failure stays too.
-local function begin_again(
-  jobs,
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  seq,
-  job,
-  run,
-  now_us
-)
+local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
-  redis.call('HSET', jobs, 'r' .. seq, pack_run('r', run.token, 0, now_ms, run.size, run.is_plain, run.name))
-  redis.call('HDEL', jobs, 'o' .. seq)
-  stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('r', run.token, 0, now_ms, run.size, run.is_plain, run.name)
+  )
+  redis.call('HDEL', keys.jobs, 'o' .. seq)
+  stand_ready(keys, queue, job, seq, false, now_us)
   queue.ready = queue.ready + run.size
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
@@ -10377,6 +10224,19 @@ local function dead_of_kind(failed, kinds, kind, limit)
   return redis.call('ZRANGEBYSCORE', failed, number, number, 'LIMIT', '0', limit)
 end
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+}
+
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -10386,12 +10246,12 @@ local numbers = dead_of_kind(failed, kinds, kind, limit)
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
-  leave_dead(jobs, dead, failed, kinds, queue, seq, run)
+  leave_dead(keys, queue, seq, run)
   if drops then
     erase_job(jobs, ids, seq, job)
     queue.cancelled = queue.cancelled + 1
   else
-    begin_again(jobs, ready, prioritized, grouped, groups, turns, held, queue, seq, job, run, now_us)
+    begin_again(keys, queue, seq, job, run, now_us)
   end
 end
 if not drops and queue.idle > 0 then
@@ -10417,12 +10277,12 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [384, 'lua/shared/queue/failure.lua', 1],
     [394, 'lua/shared/queue/groups.lua', 1],
     [535, 'lua/shared/queue/ready.lua', 1],
-    [581, 'lua/shared/queue/dead.lua', 1],
-    [645, 'lua/shared/queue/end.lua', 1],
-    [662, 'lua/shared/queue/begin-again.lua', 1],
-    [684, 'lua/shared/queue/idle.lua', 1],
-    [746, 'lua/shared/queue/kind.lua', 1],
-    [754, 'lua/queue/requeue-failed.lua', 45],
+    [569, 'lua/shared/queue/dead.lua', 1],
+    [633, 'lua/shared/queue/end.lua', 1],
+    [650, 'lua/shared/queue/begin-again.lua', 1],
+    [664, 'lua/shared/queue/idle.lua', 1],
+    [726, 'lua/shared/queue/kind.lua', 1],
+    [734, 'lua/queue/requeue-failed.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10480,7 +10340,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '8fcb10f8b234ca98c1f8950ef74a0191d8f0614d',
+    sha1: '9028be9fdf625965b04601e90efe8ae67a769be4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10977,12 +10837,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -10997,24 +10857,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end
@@ -11030,37 +10890,25 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
-local function stand_ready(
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  job,
-  seq,
-  in_front,
-  now_us
-)
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+    join_group(keys, queue, job, seq, in_front, now_us)
   elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
-    redis.call('LPUSH', ready, seq)
+    redis.call('LPUSH', keys.ready, seq)
   else
-    redis.call('RPUSH', ready, seq)
+    redis.call('RPUSH', keys.ready, seq)
   end
 end
 
 -- Takes a ready job from where it stands.
-local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
-    leave_group(grouped, groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -11097,35 +10945,35 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
 end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, kind, message, now_ms)
-  local number = count_dead(kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', dead, string.format('%.0f', now_ms), seq)
-  redis.call('ZADD', failed, number, seq)
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
   redis.call(
     'HSET',
-    jobs,
+    keys.jobs,
     'r' .. seq,
     pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
-  free_unique(ids, job, seq, true)
+  free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
 -- A dead job goes elsewhere.
-local function leave_dead(jobs, dead, failed, kinds, queue, seq, run)
-  redis.call('ZREM', dead, seq)
-  redis.call('ZREM', failed, seq)
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
   queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
   if not number then
     return
   elseif tonumber(count) <= 1 then
-    redis.call('HDEL', kinds, kind)
+    redis.call('HDEL', keys.kinds, kind)
   else
-    redis.call('HSET', kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
   end
 end
 -- Finding a job by its id.
@@ -11150,57 +10998,33 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 -- Takes a job that is not claimed from where it stands, whatever its state.
-local function displace(
-  jobs,
-  prioritized,
-  scheduled,
-  grouped,
-  groups,
-  dead,
-  failed,
-  kinds,
-  done,
-  queue,
-  seq,
-  job,
-  run,
-  size,
-  now_us
-)
+local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
   if state == 's' then
-    redis.call('ZREM', scheduled, seq)
+    redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
   elseif state == 'd' then
-    leave_dead(jobs, dead, failed, kinds, queue, seq, run)
+    leave_dead(keys, queue, seq, run)
   elseif state == 'f' then
-    redis.call('ZREM', done, seq)
+    redis.call('ZREM', keys.done, seq)
     queue.done = queue.done - size
   else
-    leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+    leave_ready(keys, queue, job, seq, now_us)
     queue.ready = queue.ready - size
   end
 end
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
 -- of its attempts rise. What is known of its last failure stays too.
-local function begin_again(
-  jobs,
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  seq,
-  job,
-  run,
-  now_us
-)
+local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
-  redis.call('HSET', jobs, 'r' .. seq, pack_run('r', run.token, 0, now_ms, run.size, run.is_plain, run.name))
-  redis.call('HDEL', jobs, 'o' .. seq)
-  stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('r', run.token, 0, now_ms, run.size, run.is_plain, run.name)
+  )
+  redis.call('HDEL', keys.jobs, 'o' .. seq)
+  stand_ready(keys, queue, job, seq, false, now_us)
   queue.ready = queue.ready + run.size
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
@@ -11266,6 +11090,21 @@ local function see_to(idle, queue, due_ms, now_ms, how)
   end
 end
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  done = done,
+}
+
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -11279,24 +11118,8 @@ for at = wanted_at, #wanted, 1 do
     outcome = 'claimed'
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record)
-    displace(
-      jobs,
-      prioritized,
-      scheduled,
-      grouped,
-      groups,
-      dead,
-      failed,
-      kinds,
-      done,
-      queue,
-      seq,
-      job,
-      run,
-      #record,
-      now_us
-    )
-    begin_again(jobs, ready, prioritized, grouped, groups, turns, held, queue, seq, job, run, now_us)
+    displace(keys, queue, seq, job, run, #record, now_us)
+    begin_again(keys, queue, seq, job, run, now_us)
     outcome = 'requeued'
     requeued = requeued + 1
   end
@@ -11324,12 +11147,12 @@ return { 'requeued', outcomes }
     [385, 'lua/shared/queue/failure.lua', 1],
     [395, 'lua/shared/queue/groups.lua', 1],
     [536, 'lua/shared/queue/ready.lua', 1],
-    [582, 'lua/shared/queue/dead.lua', 1],
-    [646, 'lua/shared/queue/find.lua', 1],
-    [667, 'lua/shared/queue/displace.lua', 1],
-    [699, 'lua/shared/queue/begin-again.lua', 1],
-    [721, 'lua/shared/queue/idle.lua', 1],
-    [783, 'lua/queue/requeue.lua', 46],
+    [570, 'lua/shared/queue/dead.lua', 1],
+    [634, 'lua/shared/queue/find.lua', 1],
+    [655, 'lua/shared/queue/displace.lua', 1],
+    [671, 'lua/shared/queue/begin-again.lua', 1],
+    [685, 'lua/shared/queue/idle.lua', 1],
+    [747, 'lua/queue/requeue.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11402,7 +11225,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'dc550d2eac0a3a4ecdc4042061ba8f25d7e59c26',
+    sha1: 'ae34c02a65178e47da7b7c246619c859d757cbc3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11995,12 +11818,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -12015,24 +11838,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end
@@ -12048,37 +11871,25 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
-local function stand_ready(
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  job,
-  seq,
-  in_front,
-  now_us
-)
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+    join_group(keys, queue, job, seq, in_front, now_us)
   elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
-    redis.call('LPUSH', ready, seq)
+    redis.call('LPUSH', keys.ready, seq)
   else
-    redis.call('RPUSH', ready, seq)
+    redis.call('RPUSH', keys.ready, seq)
   end
 end
 
 -- Takes a ready job from where it stands.
-local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
-    leave_group(grouped, groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -12104,36 +11915,21 @@ local function backoff_of(job, run)
 end
 
 -- A job that was claimed waits again, until it is due.
-local function wait_again(
-  jobs,
-  ready,
-  prioritized,
-  scheduled,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  seq,
-  job,
-  run,
-  due_ms,
-  now_us
-)
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
   local is_due = due_ms <= math.floor(now_us / 1000)
   local state = is_due and 'r' or 's'
   redis.call(
     'HSET',
-    jobs,
+    keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.is_plain, run.name)
   )
   if is_due then
     queue.ready = queue.ready + run.size
-    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+    stand_ready(keys, queue, job, seq, false, now_us)
   else
     queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
   end
 end
@@ -12170,35 +11966,35 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
 end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, kind, message, now_ms)
-  local number = count_dead(kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', dead, string.format('%.0f', now_ms), seq)
-  redis.call('ZADD', failed, number, seq)
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
   redis.call(
     'HSET',
-    jobs,
+    keys.jobs,
     'r' .. seq,
     pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
-  free_unique(ids, job, seq, true)
+  free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
 -- A dead job goes elsewhere.
-local function leave_dead(jobs, dead, failed, kinds, queue, seq, run)
-  redis.call('ZREM', dead, seq)
-  redis.call('ZREM', failed, seq)
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
   queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
   if not number then
     return
   elseif tonumber(count) <= 1 then
-    redis.call('HDEL', kinds, kind)
+    redis.call('HDEL', keys.kinds, kind)
   else
-    redis.call('HSET', kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
   end
 end
 -- The end of a job.
@@ -12212,19 +12008,19 @@ local function erase_job(jobs, ids, seq, job)
 end
 
 -- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(groups, turns, held, queue, job, run, now_us)
+local function end_claim(keys, queue, job, run, now_us)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
-    free_in_group(groups, turns, held, job.group, now_us)
+    free_in_group(keys, job.group, now_us)
   end
 end
 -- The worker of a cancelled job gives it up: the job is removed.
-local function stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+local function stop_job(keys, queue, seq, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
-  redis.call('ZREM', leases, seq)
-  end_claim(groups, turns, held, queue, job, run, now_us)
-  erase_job(jobs, ids, seq, job)
+  redis.call('ZREM', keys.leases, seq)
+  end_claim(keys, queue, job, run, now_us)
+  erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
@@ -12331,6 +12127,22 @@ local function frees_others(queue)
   return is_marked(queue, GROUPS) or parse_settings(queue.settings).concurrency > 0
 end
 
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  leases = leases,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+}
+
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -12355,46 +12167,18 @@ for at = failures_at, #failures, 5 do
     refused[#refused + 1] = place
     refused[#refused + 1] = why
     if why == 'cancelled' then
-      stop_job(jobs, leases, ids, groups, turns, held, queue, seq, now_us)
+      stop_job(keys, queue, seq, now_us)
     end
   else
     local job, delay_ms = read_job(record), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
-    end_claim(groups, turns, held, queue, job, run, now_us)
+    end_claim(keys, queue, job, run, now_us)
     if run.attempts >= job.max_attempts then
-      bury_job(
-        jobs,
-        ids,
-        dead,
-        failed,
-        kinds,
-        queue,
-        seq,
-        job,
-        run,
-        failures[at + 3],
-        failures[at + 4],
-        now_ms
-      )
+      bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
     else
       local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
-      wait_again(
-        jobs,
-        ready,
-        prioritized,
-        scheduled,
-        grouped,
-        groups,
-        turns,
-        held,
-        queue,
-        seq,
-        job,
-        run,
-        due_ms,
-        now_us
-      )
+      wait_again(keys, queue, seq, job, run, due_ms, now_us)
       note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
       queue.retried = queue.retried + 1
       soonest_ms = math.min(soonest_ms, due_ms)
@@ -12436,15 +12220,15 @@ return { 'retried', refused, buried }
     [487, 'lua/shared/queue/note-failure.lua', 1],
     [491, 'lua/shared/queue/groups.lua', 1],
     [632, 'lua/shared/queue/ready.lua', 1],
-    [678, 'lua/shared/queue/backoff.lua', 1],
-    [733, 'lua/shared/queue/dead.lua', 1],
-    [797, 'lua/shared/queue/end.lua', 1],
-    [814, 'lua/shared/queue/stop.lua', 1],
-    [823, 'lua/shared/queue/idle.lua', 1],
-    [885, 'lua/shared/queue/judge-one.lua', 1],
-    [895, 'lua/shared/queue/told.lua', 1],
-    [917, 'lua/shared/queue/freed.lua', 1],
-    [926, 'lua/queue/retry.lua', 57],
+    [666, 'lua/shared/queue/backoff.lua', 1],
+    [706, 'lua/shared/queue/dead.lua', 1],
+    [770, 'lua/shared/queue/end.lua', 1],
+    [787, 'lua/shared/queue/stop.lua', 1],
+    [796, 'lua/shared/queue/idle.lua', 1],
+    [858, 'lua/shared/queue/judge-one.lua', 1],
+    [868, 'lua/shared/queue/told.lua', 1],
+    [890, 'lua/shared/queue/freed.lua', 1],
+    [899, 'lua/queue/retry.lua', 57],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

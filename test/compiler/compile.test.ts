@@ -22,6 +22,7 @@ test('every operation is in the contract, sorted by name', () => {
     'demo/count-bodies',
     'demo/remind',
     'demo/take-notes',
+    'demo/tidy',
     'newer/expire',
     'newer/pop',
   ])

@@ -5,6 +5,7 @@
 import type { Expression, ForGenericStatement, Node } from 'luaparse'
 import type { Refuse } from './head.ts'
 import { keyPlaces } from './key-places.ts'
+import { looped, namedFields, unpacked } from './key-tables.ts'
 import { redisCalls } from './redis-calls.ts'
 import { argumentsOf, type Binding, lineOf } from './scope.ts'
 import type { Script } from './script.ts'
@@ -21,13 +22,14 @@ export function checkKeys(script: Script, refuse: Refuse): void {
   tracer.checkTables()
 }
 
-type Wanted = 'key' | 'keys'
+/** A key, a list of keys, or a table that holds one under a name. */
+type Wanted = 'key' | 'keys' | `.${string}`
 
 class Tracer {
   readonly #script: Script
   readonly #refuse: Refuse
   /** Bindings that were followed already, and as what. */
-  readonly #followed = { key: new Set<Binding>(), keys: new Set<Binding>() }
+  readonly #followed = new Map<Wanted, Set<Binding>>()
   readonly #loops: Map<Node, ForGenericStatement>
   readonly #callees: ReadonlySet<Node>
   readonly #scalar: ReadonlySet<string>
@@ -56,20 +58,33 @@ class Tracer {
     const many = unpacked(key, places)
     if (many) return this.#demandKeys(many, taker)
     if (key.type === 'IndexExpression') return this.#demandKeys(key.base, taker)
+    if (key.type === 'MemberExpression') return this.#demandNamed(key.base, `.${key.identifier.name}`, taker)
     const binding = this.#script.names.bindingOf(key)
     if (!binding || !this.#isKey(binding, taker)) this.#refuseValue(key, taker)
   }
 
   /** Tables of keys may not change under way, or what was proven of them would not hold. */
   checkTables(): void {
-    const safe = safeUses(this.#script.names, (parameter) => this.#followed.keys.has(parameter))
-    for (const binding of this.#followed.keys) {
+    const tables = new Set<Binding>()
+    for (const [wanted, bindings] of this.#followed) {
+      if (wanted !== 'key') for (const binding of bindings) tables.add(binding)
+    }
+    const safe = safeUses(this.#script.names, (parameter) => tables.has(parameter))
+    for (const binding of tables) {
       const odd = binding.reads.find((use) => !safe.has(use))
       if (odd)
         this.#refuse(
           lineOf(odd),
           `${binding.name} holds keys: it may be indexed, counted, looped over, no more`,
         )
+      this.#checkNamed(binding)
+    }
+  }
+
+  #checkNamed(binding: Binding): void {
+    for (const { key } of namedFields(binding)) {
+      if (!this.#followed.get(`.${key.name}`)?.has(binding))
+        this.#refuse(lineOf(key), `${binding.name}.${key.name} is never used`)
     }
   }
 
@@ -113,6 +128,19 @@ class Tracer {
     }
   }
 
+  #demandNamed(table: Expression, name: `.${string}`, taker: string): void {
+    const binding = this.#script.names.bindingOf(table)
+    if (!binding || !this.#hasNamed(binding, name, taker)) this.#refuseValue(table, taker)
+  }
+
+  #hasNamed(binding: Binding, name: `.${string}`, taker: string): boolean {
+    if (binding.writes.length > 0) return false
+    if (binding.kind === 'parameter') return this.#followParameter(binding, name)
+    const field = namedFields(binding).find(({ key }) => `.${key.name}` === name)
+    if (field) this.#follow(binding, name, () => this.demandKey(field.value, taker))
+    return field !== undefined
+  }
+
   #followParameter(binding: Binding, wanted: Wanted): boolean {
     const { place } = binding
     const owner = place && this.#script.names.ownerOf(place.fn)
@@ -133,7 +161,8 @@ class Tracer {
     if (!value)
       this.#refuse(lineOf(call), `${owner.name} takes a key as argument ${index + 1}, which is missing`)
     else if (wanted === 'key') this.demandKey(value, owner.name)
-    else this.#demandKeys(value, owner.name)
+    else if (wanted === 'keys') this.#demandKeys(value, owner.name)
+    else this.#demandNamed(value, wanted, owner.name)
   }
 
   #followLoop(binding: Binding, taker: string): boolean {
@@ -145,32 +174,15 @@ class Tracer {
   }
 
   #follow(binding: Binding, wanted: Wanted, onward: () => void): void {
-    if (this.#followed[wanted].has(binding)) return
-    this.#followed[wanted].add(binding)
+    const followed = this.#followed.get(wanted) ?? new Set()
+    if (followed.has(binding)) return
+    this.#followed.set(wanted, followed.add(binding))
     onward()
   }
 
   #refuseValue(value: Expression, taker: string): void {
     this.#refuse(lineOf(value), `${taker} takes a key here, and ${shown(value)} is not a declared key`)
   }
-}
-
-/** The table in `unpack(table, …)`, where a command takes any number of keys. */
-function unpacked(key: Expression, places: unknown): Expression | null {
-  const variadic = typeof places === 'object' && places !== null && 'last' in places && places.last === -1
-  if (!variadic || ('step' in places && places.step !== 1)) return null
-  return callOf('unpack', key)
-}
-
-function looped(loop: ForGenericStatement): Expression | null {
-  const [iterator] = loop.iterators
-  return iterator ? callOf('ipairs', iterator) : null
-}
-
-function callOf(name: string, value: Expression): Expression | null {
-  const called =
-    value.type === 'CallExpression' && value.base.type === 'Identifier' && value.base.name === name
-  return called ? (value.arguments[0] ?? null) : null
 }
 
 function shown(value: Expression): string {

@@ -24,7 +24,7 @@ interface Include {
 export type ReadFragment = (name: string) => { readonly file: string; readonly text: string } | null
 
 const MEANT = /^\s*--\s*@include\b/
-const INCLUDE = /^-- @include\s+(\S+)\s*$/
+const INCLUDE = /^\s*-- @include\s+(\S+)\s*$/
 
 /** Splices every fragment where it is first named; each stands once in the script. */
 export function splice(file: string, text: string, read: ReadFragment): Built {

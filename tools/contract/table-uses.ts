@@ -1,4 +1,4 @@
-import type { Node } from 'luaparse'
+import type { IndexExpression, MemberExpression, Node } from 'luaparse'
 import { argumentsOf, type Binding, type Call, type Names } from './scope.ts'
 
 /**
@@ -8,14 +8,18 @@ import { argumentsOf, type Binding, type Call, type Names } from './scope.ts'
 export function safeUses(names: Names, isWatched: (parameter: Binding) => boolean): ReadonlySet<Node> {
   const safe = new Set<Node>()
   for (const node of names.nodes) {
-    if (node.type === 'IndexExpression') safe.add(node.base)
+    if (isLook(node)) safe.add(node.base)
     if (node.type === 'UnaryExpression' && node.operator === '#') safe.add(node.argument)
   }
   for (const call of names.calls) for (const use of lookedAt(call, names, isWatched)) safe.add(use)
   for (const target of names.nodes.flatMap(assigned)) {
-    if (target.type === 'IndexExpression') safe.delete(target.base)
+    if (isLook(target)) safe.delete(target.base)
   }
   return safe
+}
+
+function isLook(node: Node): node is IndexExpression | MemberExpression {
+  return node.type === 'IndexExpression' || node.type === 'MemberExpression'
 }
 
 function lookedAt(call: Call, names: Names, isWatched: (parameter: Binding) => boolean): readonly Node[] {

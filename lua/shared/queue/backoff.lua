@@ -20,36 +20,21 @@ local function backoff_of(job, run)
 end
 
 -- A job that was claimed waits again, until it is due.
-local function wait_again(
-  jobs,
-  ready,
-  prioritized,
-  scheduled,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  seq,
-  job,
-  run,
-  due_ms,
-  now_us
-)
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
   local is_due = due_ms <= math.floor(now_us / 1000)
   local state = is_due and 'r' or 's'
   redis.call(
     'HSET',
-    jobs,
+    keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.is_plain, run.name)
   )
   if is_due then
     queue.ready = queue.ready + run.size
-    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+    stand_ready(keys, queue, job, seq, false, now_us)
   else
     queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
   end
 end

@@ -1,22 +1,14 @@
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
 -- of its attempts rise. What is known of its last failure stays too.
-local function begin_again(
-  jobs,
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  seq,
-  job,
-  run,
-  now_us
-)
+local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
-  redis.call('HSET', jobs, 'r' .. seq, pack_run('r', run.token, 0, now_ms, run.size, run.is_plain, run.name))
-  redis.call('HDEL', jobs, 'o' .. seq)
-  stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('r', run.token, 0, now_ms, run.size, run.is_plain, run.name)
+  )
+  redis.call('HDEL', keys.jobs, 'o' .. seq)
+  stand_ready(keys, queue, job, seq, false, now_us)
   queue.ready = queue.ready + run.size
 end

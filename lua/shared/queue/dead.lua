@@ -31,34 +31,34 @@ local function count_dead(kinds, queue, kind, seq, message, now_ms)
 end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, kind, message, now_ms)
-  local number = count_dead(kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', dead, string.format('%.0f', now_ms), seq)
-  redis.call('ZADD', failed, number, seq)
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
   redis.call(
     'HSET',
-    jobs,
+    keys.jobs,
     'r' .. seq,
     pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
-  free_unique(ids, job, seq, true)
+  free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
 -- A dead job goes elsewhere.
-local function leave_dead(jobs, dead, failed, kinds, queue, seq, run)
-  redis.call('ZREM', dead, seq)
-  redis.call('ZREM', failed, seq)
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
   queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
   if not number then
     return
   elseif tonumber(count) <= 1 then
-    redis.call('HDEL', kinds, kind)
+    redis.call('HDEL', keys.kinds, kind)
   else
-    redis.call('HSET', kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
   end
 end

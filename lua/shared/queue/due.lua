@@ -1,30 +1,18 @@
 -- What the time brings: scheduled jobs that are due become ready.
-local function show_due(
-  jobs,
-  ready,
-  prioritized,
-  scheduled,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  now_us,
-  most
-)
+local function show_due(keys, queue, now_us, most)
   local now_ms = math.floor(now_us / 1000)
-  local due = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', most)
+  local due = redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', most)
   for at = 1, #due, 2 do
     local seq, due_ms = due[at], tonumber(due[at + 1])
-    local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-    redis.call('ZREM', scheduled, seq)
+    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+    redis.call('ZREM', keys.scheduled, seq)
     if stored[1] then
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
-      stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+      stand_ready(keys, queue, job, seq, false, now_us)
       redis.call(
         'HSET',
-        jobs,
+        keys.jobs,
         'r' .. seq,
         pack_run('r', run.token, run.attempts, due_ms, run.size, run.is_plain, run.name)
       )

@@ -9,9 +9,9 @@ local function erase_job(jobs, ids, seq, job)
 end
 
 -- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(groups, turns, held, queue, job, run, now_us)
+local function end_claim(keys, queue, job, run, now_us)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
-    free_in_group(groups, turns, held, job.group, now_us)
+    free_in_group(keys, job.group, now_us)
   end
 end

@@ -1,31 +1,16 @@
 -- Putting jobs into a queue.
 
 -- A job is there from `due_ms` on; 0: at once.
-local function add_job(
-  jobs,
-  ready,
-  prioritized,
-  scheduled,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  seq,
-  job,
-  payload,
-  due_ms,
-  now_us
-)
+local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
   local record = full_head(job) .. payload
   local size = #record
   if due_ms == 0 then
-    redis.call('HSET', jobs, seq, record)
-    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, false, now_us)
+    redis.call('HSET', keys.jobs, seq, record)
+    stand_ready(keys, queue, job, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
-    redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end

@@ -2,46 +2,46 @@
 -- ended, and their results stay with them.
 
 -- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many.
-local function drop_done(jobs, ids, done, queue, settings, now_ms, most)
+local function drop_done(keys, queue, settings, now_ms, most)
   local surplus = {}
   if settings.keep_ms > 0 then
-    surplus = redis.call('ZRANGEBYSCORE', done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
+    surplus = redis.call('ZRANGEBYSCORE', keys.done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
   end
   local above = settings.keep_ms == 0 and most or 0
   if settings.keep_count > 0 then
-    above = redis.call('ZCARD', done) - settings.keep_count
+    above = redis.call('ZCARD', keys.done) - settings.keep_count
   end
   if above > #surplus then
-    surplus = redis.call('ZRANGE', done, '0', math.min(above, most) - 1)
+    surplus = redis.call('ZRANGE', keys.done, '0', math.min(above, most) - 1)
   end
   if #surplus == 0 then
     return
   end
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(surplus)))
-  redis.call('ZREM', done, unpack(surplus))
+  local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(surplus)))
+  redis.call('ZREM', keys.done, unpack(surplus))
   for at, seq in ipairs(surplus) do
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      erase_job(jobs, ids, seq, read_job(record))
+      erase_job(keys.jobs, keys.ids, seq, read_job(record))
     end
   end
 end
 
 -- The jobs of a list of numbers and packed runs, claimed until now, are done.
-local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, settings, ended, now_us)
+local function finish_jobs(keys, queue, settings, ended, now_us)
   local now_ms = math.floor(now_us / 1000)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
   -- A removal first, so that it also works when the server is out of memory.
-  redis.call('ZREM', leases, ended[1])
+  redis.call('ZREM', keys.leases, ended[1])
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
-    local job = run.is_plain == 0 and read_job(redis.call('HGET', jobs, seq)) or nil
+    local job = run.is_plain == 0 and read_job(redis.call('HGET', keys.jobs, seq)) or nil
     if job and job.group ~= '' then
-      free_in_group(groups, turns, held, job.group, now_us)
+      free_in_group(keys, job.group, now_us)
     end
     if keeps then
       queue.done = queue.done + run.size
@@ -53,10 +53,10 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
       kept_runs[#kept_runs + 1] = 'o' .. seq
       kept_runs[#kept_runs + 1] = result
       if job then
-        free_unique(ids, job, seq, true)
+        free_unique(keys.ids, job, seq, true)
       end
     elseif job then
-      erase_job(jobs, ids, seq, job)
+      erase_job(keys.jobs, keys.ids, seq, job)
     else
       gone[#gone + 1] = seq
       gone[#gone + 1] = 'r' .. seq
@@ -65,16 +65,16 @@ local function finish_jobs(jobs, leases, done, ids, groups, turns, held, queue, 
       end
     end
   end
-  redis.call('ZREM', leases, unpack(numbers))
+  redis.call('ZREM', keys.leases, unpack(numbers))
   if #gone > 0 then
-    redis.call('HDEL', jobs, unpack(gone))
+    redis.call('HDEL', keys.jobs, unpack(gone))
   end
   if keeps then
-    redis.call('ZADD', done, unpack(kept))
-    redis.call('HSET', jobs, unpack(kept_runs))
+    redis.call('ZADD', keys.done, unpack(kept))
+    redis.call('HSET', keys.jobs, unpack(kept_runs))
   end
   if queue.done > 0 then
-    drop_done(jobs, ids, done, queue, settings, now_ms, 100 + #numbers)
+    drop_done(keys, queue, settings, now_ms, 100 + #numbers)
   end
   queue.acked = queue.acked + #numbers
 end

@@ -98,12 +98,12 @@ local function rank_of(priority)
   return string.format('%010.0f', 2147483648 - priority)
 end
 
-local function join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
-  local group = open_group(groups, queue, job.group)
-  redis.call('ZADD', grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(turns, held, job.group, group, now_us)
-  save_group(groups, job.group, group, now_us)
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -118,24 +118,24 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 
 -- A claimed job of a group is claimed no more.
-local function free_in_group(groups, turns, held, name, now_us)
-  local group = read_group(groups, name)
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(turns, held, name, group, now_us)
-    save_group(groups, name, group, now_us)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
   end
 end
 
 -- Groups whose rate lets them start again enter the ring.
-local function release_held(groups, turns, held, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
   for _, name in ipairs(names) do
-    redis.call('ZREM', held, name)
-    local group = read_group(groups, name)
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
     if group then
-      enter_ring(turns, held, name, group, now_us)
-      save_group(groups, name, group, now_us)
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
     end
   end
 end

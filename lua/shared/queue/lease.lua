@@ -12,7 +12,7 @@ local function tell_options(options, place, seq, job)
 end
 
 -- Answers what is told of the jobs, and of those with options what those are.
-local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
+local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends_ms = string.format('%.0f', now_ms + lease_ms)
   local token = queue.token
@@ -36,7 +36,7 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
       is_plain, name, body_at = 0, job.name, job.body_at
       tell_options(options, (at - 1) / 3, seq, job)
       if job.unique ~= '' then
-        free_unique(ids, job, seq, false)
+        free_unique(keys.ids, job, seq, false)
       end
     end
     local told_at = #told
@@ -52,8 +52,8 @@ local function lease_jobs(jobs, leases, ids, queue, taken, now_us, lease_ms)
     queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
   end
   queue.token = token
-  redis.call('HSET', jobs, unpack(runs))
-  redis.call('ZADD', leases, unpack(ends))
+  redis.call('HSET', keys.jobs, unpack(runs))
+  redis.call('ZADD', keys.leases, unpack(ends))
   note_due(queue, now_ms + lease_ms)
   return told, options
 end

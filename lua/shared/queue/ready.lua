@@ -10,37 +10,25 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
-local function stand_ready(
-  ready,
-  prioritized,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  job,
-  seq,
-  in_front,
-  now_us
-)
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
-    join_group(grouped, groups, turns, held, queue, job, seq, in_front, now_us)
+    join_group(keys, queue, job, seq, in_front, now_us)
   elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
     set_mark(queue, PRIORITIES)
-    redis.call('ZADD', prioritized, in_front and IN_FRONT or -job.priority, seq)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
-    redis.call('LPUSH', ready, seq)
+    redis.call('LPUSH', keys.ready, seq)
   else
-    redis.call('RPUSH', ready, seq)
+    redis.call('RPUSH', keys.ready, seq)
   end
 end
 
 -- Takes a ready job from where it stands.
-local function leave_ready(prioritized, grouped, groups, queue, job, seq, now_us)
+local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
-    leave_group(grouped, groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', prioritized, seq) == 0 then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
     queue.ghosts = queue.ghosts + 1
   end
 end

@@ -6,47 +6,31 @@ local LOST_MESSAGE = 'the lease ended before the job did'
 -- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
 -- where that was their last attempt.
 -- Answers how many there were.
-local function reclaim_lost(
-  jobs,
-  ready,
-  prioritized,
-  leases,
-  grouped,
-  groups,
-  turns,
-  held,
-  ids,
-  dead,
-  failed,
-  kinds,
-  queue,
-  now_us,
-  most
-)
+local function reclaim_lost(keys, queue, now_us, most)
   local now_ms = math.floor(now_us / 1000)
-  local lost = redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', most)
+  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)
   -- From the last to the first: each goes before the one that was lost later.
   for at = #lost, 1, -1 do
     local seq = lost[at]
-    local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-    redis.call('ZREM', leases, seq)
+    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+    redis.call('ZREM', keys.leases, seq)
     if stored[1] then
       local job, run = read_job(stored[1]), unpack_run(stored[2])
-      end_claim(groups, turns, held, queue, job, run, now_us)
+      end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
-        erase_job(jobs, ids, seq, job)
+        erase_job(keys.jobs, keys.ids, seq, job)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
-        bury_job(jobs, ids, dead, failed, kinds, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
-        stand_ready(ready, prioritized, grouped, groups, turns, held, queue, job, seq, true, now_us)
+        stand_ready(keys, queue, job, seq, true, now_us)
         redis.call(
           'HSET',
-          jobs,
+          keys.jobs,
           'r' .. seq,
           pack_run('b', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name)
         )
-        note_failure(jobs, seq, now_ms, LOST, LOST_MESSAGE)
+        note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
         queue.ready = queue.ready + run.size
       end
       queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)

@@ -23,23 +23,8 @@ end
 
 -- A job that was not claimed yet takes the options and the payload of another one, but keeps its names and its place;
 -- delayed, it waits anew. One that was claimed stays as it is.
-local function replace_job(
-  jobs,
-  ready,
-  prioritized,
-  scheduled,
-  grouped,
-  groups,
-  turns,
-  held,
-  queue,
-  seq,
-  new,
-  payload,
-  due_ms,
-  now_us
-)
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   if not stored[1] then
     return
   end
@@ -50,9 +35,9 @@ local function replace_job(
   new.id, new.unique = old.id, old.unique
   local record = full_head(new) .. payload
   local size = #record
-  redis.call('HSET', jobs, seq, record)
+  redis.call('HSET', keys.jobs, seq, record)
   if run and run.state == 's' then
-    redis.call('ZREM', scheduled, seq)
+    redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - #stored[1]
   else
     queue.ready = queue.ready - #stored[1]
@@ -60,15 +45,15 @@ local function replace_job(
       queue.ready = queue.ready + size
       return
     end
-    leave_ready(prioritized, grouped, groups, queue, old, seq, now_us)
+    leave_ready(keys, queue, old, seq, now_us)
   end
   if due_ms == 0 then
-    redis.call('HDEL', jobs, 'r' .. seq)
-    stand_ready(ready, prioritized, grouped, groups, turns, held, queue, new, seq, false, now_us)
+    redis.call('HDEL', keys.jobs, 'r' .. seq)
+    stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
-    redis.call('ZADD', scheduled, string.format('%.0f', due_ms), seq)
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end

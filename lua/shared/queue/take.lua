@@ -70,70 +70,70 @@ local function take_prioritized(jobs, prioritized, from, to, count, taken)
 end
 
 -- The next job of the group whose turn it is, or nil where no group may be served.
-local function take_of_group(grouped, groups, turns, held, now_us)
-  local name = redis.call('LPOP', turns)
+local function take_of_group(keys, now_us)
+  local name = redis.call('LPOP', keys.turns)
   if not name then
     return nil
   end
-  local group = read_group(groups, name)
+  local group = read_group(keys.groups, name)
   group.in_ring = false
   local number = string.format('%.0f', group.number)
-  local member = redis.call('ZRANGEBYSCORE', grouped, number, number, 'LIMIT', '0', '1')[1]
+  local member = redis.call('ZRANGEBYSCORE', keys.grouped, number, number, 'LIMIT', '0', '1')[1]
   if member then
-    redis.call('ZREM', grouped, member)
+    redis.call('ZREM', keys.grouped, member)
     group.ready, group.claimed = group.ready - 1, group.claimed + 1
     if group.rate_limit > 0 then
       group.arrival_us = arrival_after(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us, 1)
     end
   end
-  enter_ring(turns, held, name, group, now_us)
-  save_group(groups, name, group, now_us)
+  enter_ring(keys.turns, keys.held, name, group, now_us)
+  save_group(keys.groups, name, group, now_us)
   return member and string.sub(member, 11) or false
 end
 
 -- The list counts as one group more.
-local function take_in_turn(jobs, ready, grouped, groups, turns, held, queue, count, now_us, taken)
-  local ring, empty = redis.call('LLEN', turns), 0
+local function take_in_turn(keys, queue, count, now_us, taken)
+  local ring, empty = redis.call('LLEN', keys.turns), 0
   while count > 0 and ring > 0 and empty < MOST_EMPTY do
     local before = #taken
     if queue.turn >= ring then
       queue.turn = 0
-      take_listed(jobs, ready, queue, 1, taken)
+      take_listed(keys.jobs, keys.ready, queue, 1, taken)
     else
-      local seq = take_of_group(grouped, groups, turns, held, now_us)
+      local seq = take_of_group(keys, now_us)
       if seq then
         queue.turn = queue.turn + 1
-        take_numbers(jobs, { seq }, taken)
+        take_numbers(keys.jobs, { seq }, taken)
       else
         empty = empty + 1
       end
-      ring = redis.call('LLEN', turns)
+      ring = redis.call('LLEN', keys.turns)
     end
     count = count - (#taken - before) / 3
   end
-  take_listed(jobs, ready, queue, count, taken)
+  take_listed(keys.jobs, keys.ready, queue, count, taken)
 end
 
-local function take_ready(jobs, ready, prioritized, grouped, groups, turns, held, queue, count, now_us)
+local function take_ready(keys, queue, count, now_us)
   local taken = { seen = queue.ghosts > 0 and {} or nil }
   local has_priorities = is_marked(queue, PRIORITIES)
   if has_priorities then
-    take_prioritized(jobs, prioritized, '-inf', '(0', count, taken)
+    take_prioritized(keys.jobs, keys.prioritized, '-inf', '(0', count, taken)
   end
   if is_marked(queue, GROUPS) then
-    take_in_turn(jobs, ready, grouped, groups, turns, held, queue, count - #taken / 3, now_us, taken)
+    take_in_turn(keys, queue, count - #taken / 3, now_us, taken)
   else
-    take_listed(jobs, ready, queue, count - #taken / 3, taken)
+    take_listed(keys.jobs, keys.ready, queue, count - #taken / 3, taken)
   end
   if has_priorities and #taken / 3 < count then
-    take_prioritized(jobs, prioritized, '(0', '+inf', count - #taken / 3, taken)
+    take_prioritized(keys.jobs, keys.prioritized, '(0', '+inf', count - #taken / 3, taken)
   end
   return taken
 end
 
 -- Whether more is ready, as far as is known without looking at each.
-local function has_more(ready, prioritized, turns, queue)
-  return redis.call('LLEN', ready) > queue.ghosts
-    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', prioritized) > 0)
-    or (is_marked(queue, GROUPS) and redis.call('LLEN', turns) > 0)
+local function has_more(keys, queue)
+  return redis.call('LLEN', keys.ready) > queue.ghosts
+    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', keys.prioritized) > 0)
+    or (is_marked(queue, GROUPS) and redis.call('LLEN', keys.turns) > 0)
 end
