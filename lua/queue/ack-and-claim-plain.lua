@@ -2,9 +2,9 @@
 Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due.
 Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be
 claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated
-call too. A worker that claims fewer than it may `waits`, as there.
+call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
 
-@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer chores:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
 @returns declined
 @cost    O((acks + limit) x log n)
 ]]
@@ -35,6 +35,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs tha
 -- @include shared/queue/note-due
 -- @include shared/queue/idle
 -- @include shared/queue/watch
+-- @include shared/queue/flags
 -- @include shared/queue/plain
 
 local queue = open_queue(meta, codec, caller)
@@ -80,4 +81,4 @@ if waits then
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
-return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, told }
+return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores, told }

@@ -4,8 +4,9 @@ Acks jobs that are done, and claims others. Each ack is judged by itself: those 
 priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when
 there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
+`chores` is what some process has to see to; 0: nothing.
 
-@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
          of the list whose jobs are elsewhere
 ]]
@@ -49,6 +50,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/names
 -- @include shared/queue/failure
@@ -107,7 +109,7 @@ if remembered then
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(found, tonumber(count))
   local paused = settings.paused and 1 or 0
-  return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, parse_refused(text), told, options }
+  return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
 local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
@@ -126,7 +128,7 @@ if limit == 0 then
   end
   see_to_watch(idle, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, 0, 0, paused, refused, {}, {} }
+  return { 'claimed', now_ms, 0, 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
 if queue.watch_ms <= now_ms then
@@ -173,4 +175,15 @@ if waits then
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refused, told, options }
+return {
+  'claimed',
+  now_ms,
+  ends_ms,
+  waits and 1 or 0,
+  recheck_ms,
+  paused,
+  queue.chores,
+  refused,
+  told,
+  options,
+}

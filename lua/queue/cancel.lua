@@ -63,7 +63,7 @@ for at = wanted_at, #wanted, 1 do
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run('x', run.token, run.attempts, run.at_ms, run.size, run.is_plain, run.name)
+      pack_run('x', run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
     )
     outcomes[#outcomes + 1] = 'stopping'
   else

@@ -91,7 +91,7 @@ for at = #claims - 1, claims_at, -2 do
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.is_plain, run.name)
+      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.flags, run.name)
     )
     queue.ready = queue.ready + run.size
     stand_ready(keys, queue, job, seq, true, now_us)

@@ -30,7 +30,7 @@ export interface AckAndClaimPlainArguments {
 }
 
 export type AckAndClaimPlainAnswer =
-  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[] }
+  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly chores: number; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[] }
   | { readonly status: 'declined' }
 
 function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer })[] {
@@ -43,23 +43,23 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 }
 
 /**
- * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, as there.
+ * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
  *
  * Cost: O((acks + limit) x log n).
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'dd8cd9325ce12b3f3596fb6deeb71fa4cb33ca02',
+    sha1: '8dbe42cb73a162a449d85e1bff53093c7c05c881',
     reads: false,
     bytes: true,
     source: `--[[
 Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due.
 Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be
 claimed is not plain; \`ack-and-claim\` then does it all, and is given the same caller and call, for it answers a repeated
-call too. A worker that claims fewer than it may \`waits\`, as there.
+call too. A worker that claims fewer than it may \`waits\`, and there may be \`chores\`, as there.
 
-@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer chores:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
 @returns declined
 @cost    O((acks + limit) x log n)
 ]]
@@ -177,10 +177,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -190,9 +194,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -213,6 +219,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -221,6 +231,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -242,7 +253,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -256,6 +267,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -264,6 +279,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -376,6 +392,8 @@ local function watch_time(queue, due_ms, wait_ms, now_ms)
   queue.watch_ms = due_ms
   return math.max(1, due_ms - now_ms)
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
 -- Whether nothing but plain jobs can be met, and the call is not a repeated one.
@@ -405,8 +423,8 @@ local function judge_plain(jobs, acks, acks_at)
       return nil
     end
     seen[numbers[place]] = true
-    local state, token, attempts, _, size, is_plain = struct.unpack('>c1dHdI4B', packed)
-    if state ~= 'c' or is_plain == 0 or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
+    local state, token, attempts, _, size, flags = struct.unpack('>c1dHdI4B', packed)
+    if state ~= 'c' or flags ~= PLAIN or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
       return nil
     end
     bytes = bytes + size
@@ -453,7 +471,7 @@ local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, 
     told[to - 4], told[to - 3], told[to - 2] = tonumber(seq), token, 1
     told[to - 1], told[to] = name, string.sub(record, length + 2)
     runs[pair - 1] = 'r' .. seq
-    runs[pair] = struct.pack('>c1dHdI4B', 'c', token, 1, now_ms, size, 1) .. name
+    runs[pair] = struct.pack('>c1dHdI4B', 'c', token, 1, now_ms, size, PLAIN) .. name
     scores[pair - 1], scores[pair] = ends, seq
   end
   redis.call('LTRIM', ready, string.format('%d', count), '-1')
@@ -507,7 +525,7 @@ if waits then
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
-return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, told }
+return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores, told }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle'],
@@ -518,14 +536,15 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, told }
     [79, 'lua/shared/tell.lua', 1],
     [104, 'lua/shared/next-token.lua', 1],
     [109, 'lua/shared/queue/state.lua', 1],
-    [174, 'lua/shared/queue/never.lua', 1],
-    [176, 'lua/shared/queue/save.lua', 1],
-    [225, 'lua/shared/queue/save-call.lua', 1],
-    [233, 'lua/shared/queue/note-due.lua', 1],
-    [241, 'lua/shared/queue/idle.lua', 1],
-    [303, 'lua/shared/queue/watch.lua', 1],
-    [324, 'lua/shared/queue/plain.lua', 1],
-    [411, 'lua/queue/ack-and-claim-plain.lua', 39],
+    [185, 'lua/shared/queue/never.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 1],
+    [241, 'lua/shared/queue/save-call.lua', 1],
+    [249, 'lua/shared/queue/note-due.lua', 1],
+    [257, 'lua/shared/queue/idle.lua', 1],
+    [319, 'lua/shared/queue/watch.lua', 1],
+    [340, 'lua/shared/queue/flags.lua', 1],
+    [342, 'lua/shared/queue/plain.lua', 1],
+    [429, 'lua/queue/ack-and-claim-plain.lua', 40],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -555,7 +574,8 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, told }
           endsAtMs: asInteger(parts[2]),
           waits: asFlag(parts[3]),
           recheckMs: asInteger(parts[4]),
-          jobs: readJobsOfAckAndClaimPlainClaimed(parts[5]),
+          chores: asInteger(parts[5]),
+          jobs: readJobsOfAckAndClaimPlainClaimed(parts[6]),
         }
       case 'declined':
         return { status: 'declined' }
@@ -589,7 +609,7 @@ export interface AckAndClaimArguments {
 }
 
 export type AckAndClaimAnswer =
-  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly paused: boolean; readonly refused: { readonly at: number; readonly why: string }[]; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[]; readonly options: { readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }[] }
+  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly paused: boolean; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[]; readonly options: { readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }[] }
 
 function readRefusedOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
@@ -619,14 +639,14 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 }
 
 /**
- * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
+ * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries of the list whose jobs are elsewhere.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '11c4c301b474a626188037ffe3a21eecf7c222c3',
+    sha1: '1f2c06fdc8d12a08d190193b6b4aa217b54edda9',
     reads: false,
     bytes: true,
     source: `--[[
@@ -635,8 +655,9 @@ Acks jobs that are done, and claims others. Each ack is judged by itself: those 
 priority the oldest first, and those of groups in turn. A worker that claims fewer than it may \`waits\`, and is woken when
 there is work; of those who wait one watches the time and comes back after \`recheck_ms\` (0: it need not). A repeated
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
+\`chores\` is what some process has to see to; 0: nothing.
 
-@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
          of the list whose jobs are elsewhere
 ]]
@@ -765,10 +786,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -778,9 +803,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -801,6 +828,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -809,6 +840,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -830,7 +862,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -844,6 +876,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -852,6 +888,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -1026,6 +1063,8 @@ local function read_job(record)
     tags = tags,
   }
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
@@ -1034,23 +1073,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -1333,7 +1372,7 @@ local function show_due(keys, queue, now_us, most)
         'HSET',
         keys.jobs,
         'r' .. seq,
-        pack_run('r', run.token, run.attempts, due_ms, run.size, run.is_plain, run.name)
+        pack_run('r', run.token, run.attempts, due_ms, run.size, run.flags, run.name)
       )
     end
   end
@@ -1380,7 +1419,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -1459,7 +1498,7 @@ local function reclaim_lost(keys, queue, now_us, most)
           'HSET',
           keys.jobs,
           'r' .. seq,
-          pack_run('b', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name)
+          pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
         )
         note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
         queue.ready = queue.ready + run.size
@@ -1510,7 +1549,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
-    local job = run.is_plain == 0 and read_job(redis.call('HGET', keys.jobs, seq)) or nil
+    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
     end
@@ -1520,7 +1559,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
       kept[#kept + 1] = seq
       kept_runs[#kept_runs + 1] = 'r' .. seq
       kept_runs[#kept_runs + 1] =
-        pack_run('f', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name)
+        pack_run('f', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
       kept_runs[#kept_runs + 1] = 'o' .. seq
       kept_runs[#kept_runs + 1] = result
       if job then
@@ -1710,20 +1749,24 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
     local attempts, size = 1, #record
-    local is_plain, name, body_at
+    local flags = PLAIN
+    local name, body_at
     token = token + 1
     if packed then
-      attempts = unpack_run(packed).attempts + 1
+      local run = unpack_run(packed)
+      attempts, flags = run.attempts + 1, run.flags
     end
     local length = string.byte(record)
     if length > 0 then
       -- One that was requeued may have a failure to forget.
-      is_plain = packed and attempts == 1 and 0 or 1
+      if packed and attempts == 1 and flags == PLAIN then
+        flags = 0
+      end
       body_at = length + 2
       name = string.sub(record, 2, length + 1)
     else
       local job = read_job(record)
-      is_plain, name, body_at = 0, job.name, job.body_at
+      flags, name, body_at = packed and flags or 0, job.name, job.body_at
       tell_options(options, (at - 1) / 3, seq, job)
       if job.unique ~= '' then
         free_unique(keys.ids, job, seq, false)
@@ -1736,7 +1779,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     told[told_at + 4] = name
     told[told_at + 5] = string.sub(record, body_at)
     runs[#runs + 1] = 'r' .. seq
-    runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, is_plain, name)
+    runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = seq
     queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
@@ -2024,7 +2067,7 @@ if remembered then
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(found, tonumber(count))
   local paused = settings.paused and 1 or 0
-  return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, parse_refused(text), told, options }
+  return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
 local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
@@ -2043,7 +2086,7 @@ if limit == 0 then
   end
   see_to_watch(idle, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, 0, 0, paused, refused, {}, {} }
+  return { 'claimed', now_ms, 0, 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
 if queue.watch_ms <= now_ms then
@@ -2090,47 +2133,59 @@ if waits then
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refused, told, options }
+return {
+  'claimed',
+  now_ms,
+  ends_ms,
+  waits and 1 or 0,
+  recheck_ms,
+  paused,
+  queue.chores,
+  refused,
+  told,
+  options,
+}
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [39, 'lua/shared/clock.lua', 1],
-    [45, 'lua/shared/calls.lua', 1],
-    [91, 'lua/shared/tell.lua', 1],
-    [116, 'lua/shared/next-token.lua', 1],
-    [121, 'lua/shared/queue/state.lua', 1],
-    [186, 'lua/shared/queue/never.lua', 1],
-    [188, 'lua/shared/queue/save.lua', 1],
-    [237, 'lua/shared/queue/save-call.lua', 1],
-    [245, 'lua/shared/queue/settings.lua', 1],
-    [272, 'lua/shared/queue/marks.lua', 1],
-    [284, 'lua/shared/queue/note-due.lua', 1],
-    [292, 'lua/shared/queue/rate.lua', 1],
-    [312, 'lua/shared/queue/job.lua', 1],
-    [398, 'lua/shared/queue/run.lua', 1],
-    [445, 'lua/shared/queue/names.lua', 1],
-    [491, 'lua/shared/queue/failure.lua', 1],
-    [501, 'lua/shared/queue/note-failure.lua', 1],
-    [505, 'lua/shared/queue/groups.lua', 1],
-    [646, 'lua/shared/queue/ready.lua', 1],
-    [680, 'lua/shared/queue/fields.lua', 1],
-    [689, 'lua/shared/queue/due.lua', 1],
-    [711, 'lua/shared/queue/dead.lua', 1],
-    [775, 'lua/shared/queue/end.lua', 1],
-    [792, 'lua/shared/queue/stop.lua', 1],
-    [801, 'lua/shared/queue/reclaim.lua', 1],
-    [841, 'lua/shared/queue/finish.lua', 1],
-    [921, 'lua/shared/queue/take.lua', 1],
-    [1060, 'lua/shared/queue/lease.lua', 1],
-    [1119, 'lua/shared/queue/told.lua', 1],
-    [1141, 'lua/shared/queue/claimed-before.lua', 1],
-    [1187, 'lua/shared/queue/idle.lua', 1],
-    [1249, 'lua/shared/queue/watch.lua', 1],
-    [1270, 'lua/shared/queue/judge.lua', 1],
-    [1333, 'lua/shared/queue/next-due.lua', 1],
-    [1359, 'lua/queue/ack-and-claim.lua', 73],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/shared/calls.lua', 1],
+    [92, 'lua/shared/tell.lua', 1],
+    [117, 'lua/shared/next-token.lua', 1],
+    [122, 'lua/shared/queue/state.lua', 1],
+    [198, 'lua/shared/queue/never.lua', 1],
+    [200, 'lua/shared/queue/save.lua', 1],
+    [254, 'lua/shared/queue/save-call.lua', 1],
+    [262, 'lua/shared/queue/settings.lua', 1],
+    [289, 'lua/shared/queue/marks.lua', 1],
+    [301, 'lua/shared/queue/note-due.lua', 1],
+    [309, 'lua/shared/queue/rate.lua', 1],
+    [329, 'lua/shared/queue/job.lua', 1],
+    [415, 'lua/shared/queue/flags.lua', 1],
+    [417, 'lua/shared/queue/run.lua', 1],
+    [464, 'lua/shared/queue/names.lua', 1],
+    [510, 'lua/shared/queue/failure.lua', 1],
+    [520, 'lua/shared/queue/note-failure.lua', 1],
+    [524, 'lua/shared/queue/groups.lua', 1],
+    [665, 'lua/shared/queue/ready.lua', 1],
+    [699, 'lua/shared/queue/fields.lua', 1],
+    [708, 'lua/shared/queue/due.lua', 1],
+    [730, 'lua/shared/queue/dead.lua', 1],
+    [794, 'lua/shared/queue/end.lua', 1],
+    [811, 'lua/shared/queue/stop.lua', 1],
+    [820, 'lua/shared/queue/reclaim.lua', 1],
+    [860, 'lua/shared/queue/finish.lua', 1],
+    [940, 'lua/shared/queue/take.lua', 1],
+    [1079, 'lua/shared/queue/lease.lua', 1],
+    [1142, 'lua/shared/queue/told.lua', 1],
+    [1164, 'lua/shared/queue/claimed-before.lua', 1],
+    [1210, 'lua/shared/queue/idle.lua', 1],
+    [1272, 'lua/shared/queue/watch.lua', 1],
+    [1293, 'lua/shared/queue/judge.lua', 1],
+    [1356, 'lua/shared/queue/next-due.lua', 1],
+    [1382, 'lua/queue/ack-and-claim.lua', 75],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2162,9 +2217,10 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, paused, refus
           waits: asFlag(parts[3]),
           recheckMs: asInteger(parts[4]),
           paused: asFlag(parts[5]),
-          refused: readRefusedOfAckAndClaimClaimed(parts[6]),
-          jobs: readJobsOfAckAndClaimClaimed(parts[7]),
-          options: readOptionsOfAckAndClaimClaimed(parts[8]),
+          chores: asInteger(parts[6]),
+          refused: readRefusedOfAckAndClaimClaimed(parts[7]),
+          jobs: readJobsOfAckAndClaimClaimed(parts[8]),
+          options: readOptionsOfAckAndClaimClaimed(parts[9]),
         }
       default:
         return unexpected('the answer claimed', parts[0])
@@ -2209,7 +2265,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '473d9c80fa78bc25080b151cc9e9b20f66d31eb1',
+    sha1: '0a4cb17fff872f514cb0d50b21a658b00a027398',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2332,10 +2388,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -2345,9 +2405,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -2368,6 +2430,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -2376,6 +2442,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -2395,7 +2462,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -2409,6 +2476,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -2417,6 +2488,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -2591,23 +2663,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -2868,7 +2940,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -3080,24 +3152,24 @@ return { 'buried', refused }
     [34, 'lua/shared/calls.lua', 1],
     [80, 'lua/shared/tell.lua', 1],
     [105, 'lua/shared/queue/state.lua', 1],
-    [170, 'lua/shared/queue/save.lua', 1],
-    [219, 'lua/shared/queue/save-call.lua', 1],
-    [227, 'lua/shared/queue/settings.lua', 1],
-    [254, 'lua/shared/queue/marks.lua', 1],
-    [266, 'lua/shared/queue/rate.lua', 1],
-    [286, 'lua/shared/queue/job.lua', 1],
-    [372, 'lua/shared/queue/run.lua', 1],
-    [419, 'lua/shared/queue/names.lua', 1],
-    [465, 'lua/shared/queue/failure.lua', 1],
-    [475, 'lua/shared/queue/groups.lua', 1],
-    [616, 'lua/shared/queue/dead.lua', 1],
-    [680, 'lua/shared/queue/end.lua', 1],
-    [697, 'lua/shared/queue/stop.lua', 1],
-    [706, 'lua/shared/queue/judge-one.lua', 1],
-    [716, 'lua/shared/queue/told.lua', 1],
-    [738, 'lua/shared/queue/idle.lua', 1],
-    [800, 'lua/shared/queue/freed.lua', 1],
-    [809, 'lua/queue/bury.lua', 49],
+    [181, 'lua/shared/queue/save.lua', 1],
+    [235, 'lua/shared/queue/save-call.lua', 1],
+    [243, 'lua/shared/queue/settings.lua', 1],
+    [270, 'lua/shared/queue/marks.lua', 1],
+    [282, 'lua/shared/queue/rate.lua', 1],
+    [302, 'lua/shared/queue/job.lua', 1],
+    [388, 'lua/shared/queue/run.lua', 1],
+    [435, 'lua/shared/queue/names.lua', 1],
+    [481, 'lua/shared/queue/failure.lua', 1],
+    [491, 'lua/shared/queue/groups.lua', 1],
+    [632, 'lua/shared/queue/dead.lua', 1],
+    [696, 'lua/shared/queue/end.lua', 1],
+    [713, 'lua/shared/queue/stop.lua', 1],
+    [722, 'lua/shared/queue/judge-one.lua', 1],
+    [732, 'lua/shared/queue/told.lua', 1],
+    [754, 'lua/shared/queue/idle.lua', 1],
+    [816, 'lua/shared/queue/freed.lua', 1],
+    [825, 'lua/queue/bury.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -3155,7 +3227,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '06517e6926f0d5944c6270fd7fbe129a55e83136',
+    sha1: '3eec44e4ec0e203ae5652190e6946203975ed446',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3202,10 +3274,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -3215,9 +3291,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -3238,6 +3316,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -3246,6 +3328,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -3265,7 +3348,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -3279,6 +3362,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -3287,6 +3374,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -3426,23 +3514,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -3737,7 +3825,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -3842,7 +3930,7 @@ for at = wanted_at, #wanted, 1 do
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run('x', run.token, run.attempts, run.at_ms, run.size, run.is_plain, run.name)
+      pack_run('x', run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
     )
     outcomes[#outcomes + 1] = 'stopping'
   else
@@ -3862,20 +3950,20 @@ return { 'cancelled', outcomes }
     [1, 'lua/queue/cancel.lua', 1],
     [23, 'lua/shared/clock.lua', 1],
     [29, 'lua/shared/queue/state.lua', 1],
-    [94, 'lua/shared/queue/save.lua', 1],
-    [143, 'lua/shared/queue/marks.lua', 1],
-    [155, 'lua/shared/queue/rate.lua', 1],
-    [175, 'lua/shared/queue/job.lua', 1],
-    [261, 'lua/shared/queue/run.lua', 1],
-    [308, 'lua/shared/queue/names.lua', 1],
-    [354, 'lua/shared/queue/failure.lua', 1],
-    [364, 'lua/shared/queue/groups.lua', 1],
-    [505, 'lua/shared/queue/ready.lua', 1],
-    [539, 'lua/shared/queue/dead.lua', 1],
-    [603, 'lua/shared/queue/end.lua', 1],
-    [620, 'lua/shared/queue/find.lua', 1],
-    [641, 'lua/shared/queue/displace.lua', 1],
-    [657, 'lua/queue/cancel.lua', 38],
+    [105, 'lua/shared/queue/save.lua', 1],
+    [159, 'lua/shared/queue/marks.lua', 1],
+    [171, 'lua/shared/queue/rate.lua', 1],
+    [191, 'lua/shared/queue/job.lua', 1],
+    [277, 'lua/shared/queue/run.lua', 1],
+    [324, 'lua/shared/queue/names.lua', 1],
+    [370, 'lua/shared/queue/failure.lua', 1],
+    [380, 'lua/shared/queue/groups.lua', 1],
+    [521, 'lua/shared/queue/ready.lua', 1],
+    [555, 'lua/shared/queue/dead.lua', 1],
+    [619, 'lua/shared/queue/end.lua', 1],
+    [636, 'lua/shared/queue/find.lua', 1],
+    [657, 'lua/shared/queue/displace.lua', 1],
+    [673, 'lua/queue/cancel.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.wanted.length)
@@ -4125,7 +4213,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'cb82f3ef0cbbb511bb19b7e64862d6a360003038',
+    sha1: '726289cb76155435ff07494fc3c8afc3d162b53a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4196,10 +4284,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -4209,9 +4301,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -4232,6 +4326,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -4240,6 +4338,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -4259,7 +4358,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -4273,6 +4372,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -4281,6 +4384,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -4565,11 +4669,11 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/tell.lua', 1],
     [53, 'lua/shared/queue/state.lua', 1],
-    [118, 'lua/shared/queue/save.lua', 1],
-    [167, 'lua/shared/queue/rate.lua', 1],
-    [187, 'lua/shared/queue/groups.lua', 1],
-    [328, 'lua/shared/queue/idle.lua', 1],
-    [390, 'lua/queue/configure-group.lua', 29],
+    [129, 'lua/shared/queue/save.lua', 1],
+    [183, 'lua/shared/queue/rate.lua', 1],
+    [203, 'lua/shared/queue/groups.lua', 1],
+    [344, 'lua/shared/queue/idle.lua', 1],
+    [406, 'lua/queue/configure-group.lua', 29],
   ],
   encode(args) {
     return [
@@ -4638,7 +4742,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '1bf226c89fa94c18dfd8ac8d1a3b9f7455169fae',
+    sha1: '2196ff984d226715dff67249971ecc01bdce751f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4708,10 +4812,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -4721,9 +4829,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -4744,6 +4854,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -4752,6 +4866,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -4771,7 +4886,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -4785,6 +4900,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -4793,6 +4912,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -4938,10 +5058,10 @@ return {
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/tell.lua', 1],
     [52, 'lua/shared/queue/state.lua', 1],
-    [117, 'lua/shared/queue/save.lua', 1],
-    [166, 'lua/shared/queue/settings.lua', 1],
-    [193, 'lua/shared/queue/idle.lua', 1],
-    [255, 'lua/queue/configure.lua', 27],
+    [128, 'lua/shared/queue/save.lua', 1],
+    [182, 'lua/shared/queue/settings.lua', 1],
+    [209, 'lua/shared/queue/idle.lua', 1],
+    [271, 'lua/queue/configure.lua', 27],
   ],
   encode(args) {
     return [
@@ -5007,7 +5127,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '2553f3cbdf6d6e83f8f9fa3c7113840c1b1175c4',
+    sha1: 'aa1f44c6f9ec22c94357fd87241314fcf0795ea1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5139,10 +5259,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -5152,9 +5276,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -5175,6 +5301,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -5183,6 +5313,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -5202,7 +5333,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -5216,6 +5347,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -5224,6 +5359,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -5456,12 +5592,12 @@ return { 'enqueued', first }
     [43, 'lua/shared/calls.lua', 1],
     [89, 'lua/shared/tell.lua', 1],
     [114, 'lua/shared/queue/state.lua', 1],
-    [179, 'lua/shared/queue/save.lua', 1],
-    [228, 'lua/shared/queue/save-call.lua', 1],
-    [236, 'lua/shared/queue/idle.lua', 1],
-    [298, 'lua/shared/queue/number.lua', 1],
-    [307, 'lua/shared/queue/job.lua', 1],
-    [393, 'lua/queue/enqueue-alike.lua', 33],
+    [190, 'lua/shared/queue/save.lua', 1],
+    [244, 'lua/shared/queue/save-call.lua', 1],
+    [252, 'lua/shared/queue/idle.lua', 1],
+    [314, 'lua/shared/queue/number.lua', 1],
+    [323, 'lua/shared/queue/job.lua', 1],
+    [409, 'lua/queue/enqueue-alike.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -5529,7 +5665,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '7e7b78c26dd6b1c4d67b7e786a9841f9d3dabb72',
+    sha1: '3d67b29276fb8babaed6f4569e35b6439993b148',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5669,10 +5805,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -5682,9 +5822,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -5705,6 +5847,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -5713,6 +5859,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -5732,7 +5879,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -5746,6 +5893,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -5754,6 +5905,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -5909,23 +6061,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -6416,21 +6568,21 @@ return { 'enqueued', first, duplicates }
     [51, 'lua/shared/calls.lua', 1],
     [97, 'lua/shared/tell.lua', 1],
     [122, 'lua/shared/queue/state.lua', 1],
-    [187, 'lua/shared/queue/save.lua', 1],
-    [236, 'lua/shared/queue/save-call.lua', 1],
-    [244, 'lua/shared/queue/marks.lua', 1],
-    [256, 'lua/shared/queue/note-due.lua', 1],
-    [264, 'lua/shared/queue/rate.lua', 1],
-    [284, 'lua/shared/queue/job.lua', 1],
-    [370, 'lua/shared/queue/run.lua', 1],
-    [417, 'lua/shared/queue/names.lua', 1],
-    [463, 'lua/shared/queue/groups.lua', 1],
-    [604, 'lua/shared/queue/ready.lua', 1],
-    [638, 'lua/shared/queue/number.lua', 1],
-    [647, 'lua/shared/queue/enqueue.lua', 1],
-    [664, 'lua/shared/queue/replace.lua', 1],
-    [724, 'lua/shared/queue/idle.lua', 1],
-    [786, 'lua/queue/enqueue.lua', 50],
+    [198, 'lua/shared/queue/save.lua', 1],
+    [252, 'lua/shared/queue/save-call.lua', 1],
+    [260, 'lua/shared/queue/marks.lua', 1],
+    [272, 'lua/shared/queue/note-due.lua', 1],
+    [280, 'lua/shared/queue/rate.lua', 1],
+    [300, 'lua/shared/queue/job.lua', 1],
+    [386, 'lua/shared/queue/run.lua', 1],
+    [433, 'lua/shared/queue/names.lua', 1],
+    [479, 'lua/shared/queue/groups.lua', 1],
+    [620, 'lua/shared/queue/ready.lua', 1],
+    [654, 'lua/shared/queue/number.lua', 1],
+    [663, 'lua/shared/queue/enqueue.lua', 1],
+    [680, 'lua/shared/queue/replace.lua', 1],
+    [740, 'lua/shared/queue/idle.lua', 1],
+    [802, 'lua/queue/enqueue.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 18)
@@ -6507,7 +6659,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: 'a8d2e414a21771af8324f5ab8b2f4889fa9a9c22',
+    sha1: '9dee88b383715f0ae827043de5c93bf2b068db2d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6547,10 +6699,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -6560,9 +6716,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -6583,6 +6741,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -6591,6 +6753,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -6610,7 +6773,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -6624,6 +6787,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -6632,6 +6799,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -6661,23 +6829,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -6746,11 +6914,11 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [1, 'lua/queue/extend.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [87, 'lua/shared/queue/save.lua', 1],
-    [136, 'lua/shared/queue/note-due.lua', 1],
-    [144, 'lua/shared/queue/run.lua', 1],
-    [191, 'lua/shared/queue/judge-one.lua', 1],
-    [201, 'lua/queue/extend.lua', 22],
+    [98, 'lua/shared/queue/save.lua', 1],
+    [152, 'lua/shared/queue/note-due.lua', 1],
+    [160, 'lua/shared/queue/run.lua', 1],
+    [207, 'lua/shared/queue/judge-one.lua', 1],
+    [217, 'lua/queue/extend.lua', 22],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -6801,7 +6969,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: '61542b2b513c6b0e30907d9588bc5bdfcfc6ac8c',
+    sha1: '141181e454e48f2f13238080ca71e384c56b74f7',
     reads: true,
     bytes: false,
     source: `--[[
@@ -6831,10 +6999,14 @@ local kinds = KEYS[2] -- hash: kinds of failures
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -6844,9 +7016,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -6867,6 +7041,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -6875,6 +7053,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -6902,7 +7081,7 @@ return { 'failures', told }
   lines: [
     [1, 'lua/queue/failures.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [77, 'lua/queue/failures.lua', 13],
+    [88, 'lua/queue/failures.lua', 13],
   ],
   encode() {
     return []
@@ -6948,7 +7127,7 @@ function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: numbe
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '37dfdc6d60dd05c24a45c9da4cc18225bcad22a7',
+    sha1: '528cb37f3aa5a021459ae6b959ce71d05b47b7c1',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6988,10 +7167,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -7001,9 +7184,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -7024,6 +7209,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -7032,6 +7221,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -7131,23 +7321,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -7259,12 +7449,12 @@ return { 'found', math.floor(clock_us() / 1000), told }
     [1, 'lua/queue/find.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [87, 'lua/shared/queue/job.lua', 1],
-    [173, 'lua/shared/queue/run.lua', 1],
-    [220, 'lua/shared/queue/failure.lua', 1],
-    [230, 'lua/shared/queue/find.lua', 1],
-    [251, 'lua/shared/queue/tell-job.lua', 1],
-    [286, 'lua/queue/find.lua', 23],
+    [98, 'lua/shared/queue/job.lua', 1],
+    [184, 'lua/shared/queue/run.lua', 1],
+    [231, 'lua/shared/queue/failure.lua', 1],
+    [241, 'lua/shared/queue/find.lua', 1],
+    [262, 'lua/shared/queue/tell-job.lua', 1],
+    [297, 'lua/queue/find.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7307,7 +7497,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: '39ad2dca1350a93c1a0e3f85417e1b5c51b5107a',
+    sha1: '14830029b50a8b503cca5fbf364fedf30276f577',
     reads: true,
     bytes: false,
     source: `--[[
@@ -7351,10 +7541,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -7364,9 +7558,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -7387,6 +7583,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -7395,6 +7595,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -7479,8 +7680,8 @@ return {
     [1, 'lua/queue/inspect.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [91, 'lua/shared/queue/settings.lua', 1],
-    [118, 'lua/queue/inspect.lua', 23],
+    [102, 'lua/shared/queue/settings.lua', 1],
+    [129, 'lua/queue/inspect.lua', 23],
   ],
   encode(args) {
     return [
@@ -7560,7 +7761,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '6d49178a831d7e7bf1ebbbb61c9ef2bbecdb2de9',
+    sha1: '93be0ab7088eb16b7a3dec9b69fb3831d8f15f0c',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7608,10 +7809,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -7621,9 +7826,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -7644,6 +7851,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -7652,6 +7863,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -7751,23 +7963,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -7926,13 +8138,13 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/list.lua', 1],
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/queue/state.lua', 1],
-    [95, 'lua/shared/queue/job.lua', 1],
-    [181, 'lua/shared/queue/run.lua', 1],
-    [228, 'lua/shared/queue/failure.lua', 1],
-    [238, 'lua/shared/queue/find.lua', 1],
-    [259, 'lua/shared/queue/fields.lua', 1],
-    [268, 'lua/shared/queue/tell-job.lua', 1],
-    [303, 'lua/queue/list.lua', 32],
+    [106, 'lua/shared/queue/job.lua', 1],
+    [192, 'lua/shared/queue/run.lua', 1],
+    [239, 'lua/shared/queue/failure.lua', 1],
+    [249, 'lua/shared/queue/find.lua', 1],
+    [270, 'lua/shared/queue/fields.lua', 1],
+    [279, 'lua/shared/queue/tell-job.lua', 1],
+    [314, 'lua/queue/list.lua', 32],
   ],
   encode(args) {
     return [
@@ -7995,7 +8207,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'd05ea6e34b5ae17d1900d2796926f7355be97fa3',
+    sha1: 'efa74467e7674652cb8ac5d3276b8cc5052f0ed6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8118,10 +8330,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -8131,9 +8347,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -8154,6 +8372,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -8162,6 +8384,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -8181,7 +8404,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -8195,6 +8418,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -8203,6 +8430,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -8350,23 +8578,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -8778,7 +9006,7 @@ for at = #claims - 1, claims_at, -2 do
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.is_plain, run.name)
+      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.flags, run.name)
     )
     queue.ready = queue.ready + run.size
     stand_ready(keys, queue, job, seq, true, now_us)
@@ -8799,21 +9027,21 @@ return { 'released', refused }
     [34, 'lua/shared/calls.lua', 1],
     [80, 'lua/shared/tell.lua', 1],
     [105, 'lua/shared/queue/state.lua', 1],
-    [170, 'lua/shared/queue/save.lua', 1],
-    [219, 'lua/shared/queue/save-call.lua', 1],
-    [227, 'lua/shared/queue/marks.lua', 1],
-    [239, 'lua/shared/queue/rate.lua', 1],
-    [259, 'lua/shared/queue/job.lua', 1],
-    [345, 'lua/shared/queue/run.lua', 1],
-    [392, 'lua/shared/queue/names.lua', 1],
-    [438, 'lua/shared/queue/groups.lua', 1],
-    [579, 'lua/shared/queue/ready.lua', 1],
-    [613, 'lua/shared/queue/end.lua', 1],
-    [630, 'lua/shared/queue/stop.lua', 1],
-    [639, 'lua/shared/queue/idle.lua', 1],
-    [701, 'lua/shared/queue/judge-one.lua', 1],
-    [711, 'lua/shared/queue/told.lua', 1],
-    [733, 'lua/queue/release.lua', 46],
+    [181, 'lua/shared/queue/save.lua', 1],
+    [235, 'lua/shared/queue/save-call.lua', 1],
+    [243, 'lua/shared/queue/marks.lua', 1],
+    [255, 'lua/shared/queue/rate.lua', 1],
+    [275, 'lua/shared/queue/job.lua', 1],
+    [361, 'lua/shared/queue/run.lua', 1],
+    [408, 'lua/shared/queue/names.lua', 1],
+    [454, 'lua/shared/queue/groups.lua', 1],
+    [595, 'lua/shared/queue/ready.lua', 1],
+    [629, 'lua/shared/queue/end.lua', 1],
+    [646, 'lua/shared/queue/stop.lua', 1],
+    [655, 'lua/shared/queue/idle.lua', 1],
+    [717, 'lua/shared/queue/judge-one.lua', 1],
+    [727, 'lua/shared/queue/told.lua', 1],
+    [749, 'lua/queue/release.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -8871,7 +9099,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '64dd1a2b66bc2ba27676c0cb78ce95c8b436f3f9',
+    sha1: '80af3f9e5532c71078b1cc5a75cd0d3baa1155ba',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8915,10 +9143,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -8928,9 +9160,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -8951,6 +9185,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -8959,6 +9197,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -8978,7 +9217,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -8992,6 +9231,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -9000,6 +9243,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -9139,23 +9383,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -9426,16 +9670,16 @@ return { 'changed', outcomes }
     [1, 'lua/queue/reprioritize.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [91, 'lua/shared/queue/save.lua', 1],
-    [140, 'lua/shared/queue/marks.lua', 1],
-    [152, 'lua/shared/queue/rate.lua', 1],
-    [172, 'lua/shared/queue/job.lua', 1],
-    [258, 'lua/shared/queue/run.lua', 1],
-    [305, 'lua/shared/queue/groups.lua', 1],
-    [446, 'lua/shared/queue/ready.lua', 1],
-    [480, 'lua/shared/queue/find.lua', 1],
-    [501, 'lua/shared/queue/reprioritize.lua', 1],
-    [516, 'lua/queue/reprioritize.lua', 31],
+    [102, 'lua/shared/queue/save.lua', 1],
+    [156, 'lua/shared/queue/marks.lua', 1],
+    [168, 'lua/shared/queue/rate.lua', 1],
+    [188, 'lua/shared/queue/job.lua', 1],
+    [274, 'lua/shared/queue/run.lua', 1],
+    [321, 'lua/shared/queue/groups.lua', 1],
+    [462, 'lua/shared/queue/ready.lua', 1],
+    [496, 'lua/shared/queue/find.lua', 1],
+    [517, 'lua/shared/queue/reprioritize.lua', 1],
+    [532, 'lua/queue/reprioritize.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -9487,7 +9731,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '0b8bd42c8dfb709e012f3e2d60a1ddaa7ba43e4c',
+    sha1: '193dae78c5cbd7f6a7168796d9d8eb2566640962',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9564,10 +9808,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -9577,9 +9825,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -9600,6 +9850,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -9608,6 +9862,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -9627,7 +9882,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -9641,6 +9896,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -9649,6 +9908,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -9788,23 +10048,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -10099,7 +10359,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -10147,7 +10407,7 @@ local function begin_again(keys, queue, seq, job, run, now_us)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('r', run.token, 0, now_ms, run.size, run.is_plain, run.name)
+    pack_run('r', run.token, 0, now_ms, run.size, run.flags, run.name)
   )
   redis.call('HDEL', keys.jobs, 'o' .. seq)
   stand_ready(keys, queue, job, seq, false, now_us)
@@ -10268,21 +10528,21 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [28, 'lua/shared/clock.lua', 1],
     [34, 'lua/shared/tell.lua', 1],
     [59, 'lua/shared/queue/state.lua', 1],
-    [124, 'lua/shared/queue/save.lua', 1],
-    [173, 'lua/shared/queue/marks.lua', 1],
-    [185, 'lua/shared/queue/rate.lua', 1],
-    [205, 'lua/shared/queue/job.lua', 1],
-    [291, 'lua/shared/queue/run.lua', 1],
-    [338, 'lua/shared/queue/names.lua', 1],
-    [384, 'lua/shared/queue/failure.lua', 1],
-    [394, 'lua/shared/queue/groups.lua', 1],
-    [535, 'lua/shared/queue/ready.lua', 1],
-    [569, 'lua/shared/queue/dead.lua', 1],
-    [633, 'lua/shared/queue/end.lua', 1],
-    [650, 'lua/shared/queue/begin-again.lua', 1],
-    [664, 'lua/shared/queue/idle.lua', 1],
-    [726, 'lua/shared/queue/kind.lua', 1],
-    [734, 'lua/queue/requeue-failed.lua', 45],
+    [135, 'lua/shared/queue/save.lua', 1],
+    [189, 'lua/shared/queue/marks.lua', 1],
+    [201, 'lua/shared/queue/rate.lua', 1],
+    [221, 'lua/shared/queue/job.lua', 1],
+    [307, 'lua/shared/queue/run.lua', 1],
+    [354, 'lua/shared/queue/names.lua', 1],
+    [400, 'lua/shared/queue/failure.lua', 1],
+    [410, 'lua/shared/queue/groups.lua', 1],
+    [551, 'lua/shared/queue/ready.lua', 1],
+    [585, 'lua/shared/queue/dead.lua', 1],
+    [649, 'lua/shared/queue/end.lua', 1],
+    [666, 'lua/shared/queue/begin-again.lua', 1],
+    [680, 'lua/shared/queue/idle.lua', 1],
+    [742, 'lua/shared/queue/kind.lua', 1],
+    [750, 'lua/queue/requeue-failed.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10340,7 +10600,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '9028be9fdf625965b04601e90efe8ae67a769be4',
+    sha1: 'd4729b8a7bb5398260d8bbf7e12128c6666b2ea1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10418,10 +10678,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -10431,9 +10695,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -10454,6 +10720,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -10462,6 +10732,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -10481,7 +10752,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -10495,6 +10766,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -10503,6 +10778,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -10642,23 +10918,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -10953,7 +11229,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -11021,7 +11297,7 @@ local function begin_again(keys, queue, seq, job, run, now_us)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('r', run.token, 0, now_ms, run.size, run.is_plain, run.name)
+    pack_run('r', run.token, 0, now_ms, run.size, run.flags, run.name)
   )
   redis.call('HDEL', keys.jobs, 'o' .. seq)
   stand_ready(keys, queue, job, seq, false, now_us)
@@ -11138,21 +11414,21 @@ return { 'requeued', outcomes }
     [29, 'lua/shared/clock.lua', 1],
     [35, 'lua/shared/tell.lua', 1],
     [60, 'lua/shared/queue/state.lua', 1],
-    [125, 'lua/shared/queue/save.lua', 1],
-    [174, 'lua/shared/queue/marks.lua', 1],
-    [186, 'lua/shared/queue/rate.lua', 1],
-    [206, 'lua/shared/queue/job.lua', 1],
-    [292, 'lua/shared/queue/run.lua', 1],
-    [339, 'lua/shared/queue/names.lua', 1],
-    [385, 'lua/shared/queue/failure.lua', 1],
-    [395, 'lua/shared/queue/groups.lua', 1],
-    [536, 'lua/shared/queue/ready.lua', 1],
-    [570, 'lua/shared/queue/dead.lua', 1],
-    [634, 'lua/shared/queue/find.lua', 1],
-    [655, 'lua/shared/queue/displace.lua', 1],
-    [671, 'lua/shared/queue/begin-again.lua', 1],
-    [685, 'lua/shared/queue/idle.lua', 1],
-    [747, 'lua/queue/requeue.lua', 46],
+    [136, 'lua/shared/queue/save.lua', 1],
+    [190, 'lua/shared/queue/marks.lua', 1],
+    [202, 'lua/shared/queue/rate.lua', 1],
+    [222, 'lua/shared/queue/job.lua', 1],
+    [308, 'lua/shared/queue/run.lua', 1],
+    [355, 'lua/shared/queue/names.lua', 1],
+    [401, 'lua/shared/queue/failure.lua', 1],
+    [411, 'lua/shared/queue/groups.lua', 1],
+    [552, 'lua/shared/queue/ready.lua', 1],
+    [586, 'lua/shared/queue/dead.lua', 1],
+    [650, 'lua/shared/queue/find.lua', 1],
+    [671, 'lua/shared/queue/displace.lua', 1],
+    [687, 'lua/shared/queue/begin-again.lua', 1],
+    [701, 'lua/shared/queue/idle.lua', 1],
+    [763, 'lua/queue/requeue.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11225,7 +11501,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'ae34c02a65178e47da7b7c246619c859d757cbc3',
+    sha1: 'd0ccfa025b27ec1f81177537096affbbb35691ee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11352,10 +11628,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -11365,9 +11645,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -11388,6 +11670,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -11396,6 +11682,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -11415,7 +11702,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -11429,6 +11716,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -11437,6 +11728,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done
@@ -11619,23 +11911,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -11922,7 +12214,7 @@ local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run(state, run.token, run.attempts, due_ms, run.size, run.is_plain, run.name)
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
   if is_due then
     queue.ready = queue.ready + run.size
@@ -11974,7 +12266,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -12207,28 +12499,28 @@ return { 'retried', refused, buried }
     [38, 'lua/shared/calls.lua', 1],
     [84, 'lua/shared/tell.lua', 1],
     [109, 'lua/shared/queue/state.lua', 1],
-    [174, 'lua/shared/queue/save.lua', 1],
-    [223, 'lua/shared/queue/save-call.lua', 1],
-    [231, 'lua/shared/queue/settings.lua', 1],
-    [258, 'lua/shared/queue/marks.lua', 1],
-    [270, 'lua/shared/queue/note-due.lua', 1],
-    [278, 'lua/shared/queue/rate.lua', 1],
-    [298, 'lua/shared/queue/job.lua', 1],
-    [384, 'lua/shared/queue/run.lua', 1],
-    [431, 'lua/shared/queue/names.lua', 1],
-    [477, 'lua/shared/queue/failure.lua', 1],
-    [487, 'lua/shared/queue/note-failure.lua', 1],
-    [491, 'lua/shared/queue/groups.lua', 1],
-    [632, 'lua/shared/queue/ready.lua', 1],
-    [666, 'lua/shared/queue/backoff.lua', 1],
-    [706, 'lua/shared/queue/dead.lua', 1],
-    [770, 'lua/shared/queue/end.lua', 1],
-    [787, 'lua/shared/queue/stop.lua', 1],
-    [796, 'lua/shared/queue/idle.lua', 1],
-    [858, 'lua/shared/queue/judge-one.lua', 1],
-    [868, 'lua/shared/queue/told.lua', 1],
-    [890, 'lua/shared/queue/freed.lua', 1],
-    [899, 'lua/queue/retry.lua', 57],
+    [185, 'lua/shared/queue/save.lua', 1],
+    [239, 'lua/shared/queue/save-call.lua', 1],
+    [247, 'lua/shared/queue/settings.lua', 1],
+    [274, 'lua/shared/queue/marks.lua', 1],
+    [286, 'lua/shared/queue/note-due.lua', 1],
+    [294, 'lua/shared/queue/rate.lua', 1],
+    [314, 'lua/shared/queue/job.lua', 1],
+    [400, 'lua/shared/queue/run.lua', 1],
+    [447, 'lua/shared/queue/names.lua', 1],
+    [493, 'lua/shared/queue/failure.lua', 1],
+    [503, 'lua/shared/queue/note-failure.lua', 1],
+    [507, 'lua/shared/queue/groups.lua', 1],
+    [648, 'lua/shared/queue/ready.lua', 1],
+    [682, 'lua/shared/queue/backoff.lua', 1],
+    [722, 'lua/shared/queue/dead.lua', 1],
+    [786, 'lua/shared/queue/end.lua', 1],
+    [803, 'lua/shared/queue/stop.lua', 1],
+    [812, 'lua/shared/queue/idle.lua', 1],
+    [874, 'lua/shared/queue/judge-one.lua', 1],
+    [884, 'lua/shared/queue/told.lua', 1],
+    [906, 'lua/shared/queue/freed.lua', 1],
+    [915, 'lua/queue/retry.lua', 57],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -12298,7 +12590,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '415303b0a16a02a9f7157bd4f3fba7795ee371a8',
+    sha1: 'a88f230792ccbb235b6febd8406d930902442c8f',
     reads: true,
     bytes: true,
     source: `--[[
@@ -12340,10 +12632,14 @@ end
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 24 * 8)
+local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -12353,9 +12649,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -12376,6 +12674,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -12384,6 +12686,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
@@ -12483,23 +12786,23 @@ end
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end
@@ -12621,12 +12924,12 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [1, 'lua/queue/search.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
-    [89, 'lua/shared/queue/job.lua', 1],
-    [175, 'lua/shared/queue/run.lua', 1],
-    [222, 'lua/shared/queue/failure.lua', 1],
-    [232, 'lua/shared/queue/find.lua', 1],
-    [253, 'lua/shared/queue/tell-job.lua', 1],
-    [288, 'lua/queue/search.lua', 25],
+    [100, 'lua/shared/queue/job.lua', 1],
+    [186, 'lua/shared/queue/run.lua', 1],
+    [233, 'lua/shared/queue/failure.lua', 1],
+    [243, 'lua/shared/queue/find.lua', 1],
+    [264, 'lua/shared/queue/tell-job.lua', 1],
+    [299, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [

@@ -61,11 +61,14 @@ export async function exchange(source: Source, wanted: Exchange): Promise<Exchan
     if (mayBeQuick) {
       let id: CallId | undefined
       const answer = await run(ackAndClaimPlain, (given) => ({ ...common, ...(id = given) }))
-      if (answer.status === 'claimed') return { ...told(answer, askedAt), ...NOTHING_ELSE }
+      if (answer.status === 'claimed') {
+        source.chores.see(answer.chores)
+        return { ...told(answer, askedAt), ...NOTHING_ELSE }
+      }
       source.pace.slowly = SLOW_CALLS
-      return slowly(await run(ackAndClaim, () => ({ ...common, ...(id as CallId) })), askedAt)
+      return slowly(source, await run(ackAndClaim, () => ({ ...common, ...(id as CallId) })), askedAt)
     }
-    return slowly(await run(ackAndClaim, (id) => ({ ...common, ...id })), askedAt)
+    return slowly(source, await run(ackAndClaim, (id) => ({ ...common, ...id })), askedAt)
   })
 }
 
@@ -77,7 +80,8 @@ function told({ nowMs, endsAtMs, waits, recheckMs, jobs }: Told, askedAt: number
   return { nowMs, jobs, endsAtMs, endsAt: endsAtOf(askedAt, endsAtMs - nowMs), waits, recheckMs }
 }
 
-function slowly(answer: AckAndClaimAnswer, askedAt: number): Exchanged {
+function slowly({ chores }: Source, answer: AckAndClaimAnswer, askedAt: number): Exchanged {
+  chores.see(answer.chores)
   const { options, paused } = answer
   return { ...told(answer, askedAt), options, paused, refused: reasonsOf(answer.refused) }
 }

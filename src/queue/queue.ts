@@ -9,6 +9,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { learnTold } from '../runtime/told.ts'
 import { Unit } from '../runtime/unit.ts'
 import type { Waiting } from '../runtime/wait.ts'
+import { Chores } from './chores.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimJobs } from './claiming.ts'
 import { type Enqueued, Enqueuer, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
@@ -66,7 +67,13 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     checkOptions('options', options, ['codec'])
     this.name = checkName('name', name)
     const unit = new Unit(runtime, { structure: 'queue', name, since: SINCE })
-    this.#source = { unit, codec: options.codec ?? jsonOf<unknown>('payload'), name, pace: { slowly: 0 } }
+    this.#source = {
+      unit,
+      codec: options.codec ?? jsonOf<unknown>('payload'),
+      name,
+      pace: { slowly: 0 },
+      chores: new Chores({}),
+    }
     this.#enqueuer = new Enqueuer(this.#source)
     this.jobs = new JobList(this.#source)
     this.settings = new Settings(this.#source)

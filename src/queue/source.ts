@@ -1,5 +1,6 @@
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
+import type { Chores } from './chores.ts'
 
 /** What the parts of one queue share. */
 export interface Source {
@@ -9,4 +10,5 @@ export interface Source {
   readonly name: string
   /** For how many calls the quick way to claim is not tried. */
   readonly pace: { slowly: number }
+  readonly chores: Chores
 }

@@ -43,11 +43,11 @@ export class QueueCalls {
     this.#call += 1
     const all = { ...args, caller: 'p:1', call: String(this.#call) }
     const answer = await this.run('ack-and-claim-plain', all)
-    const [word, nowMs, endsMs, waits, recheckMs, , refused, told, options] = expected
+    const [word, nowMs, endsMs, waits, recheckMs, , chores, refused, told, options] = expected
     if (answer[0] === 'claimed') {
       QueueCalls.quickClaims += 1
       expect([refused, options]).toEqual([[], []])
-      const quickly = [word, nowMs, endsMs, waits, recheckMs, told]
+      const quickly = [word, nowMs, endsMs, waits, recheckMs, chores, told]
       expect(this.#bindings.mismatch(quickly, answer), JSON.stringify(all)).toBe(null)
     }
     if (answer[0] === 'declined' || again) await this.same('ack-and-claim', all, expected)

@@ -117,7 +117,7 @@ export class History {
     const options = jobs.flatMap((job, at) => (job.isFull ? [optionsOf(job, at)] : []))
     const args = { limit, lease_ms: leaseMs, acks: given.map(([number, token]) => ({ number, token })) }
     const told = jobs.map(toldOf)
-    const expected = ['claimed', nowMs, endsMs, false, 0, settings.paused, refused, told, options]
+    const expected = ['claimed', nowMs, endsMs, false, 0, settings.paused, 0, refused, told, options]
     // Every other claim the quick way first, as bindings do.
     if (limit % 2 === 0) await this.#calls.claimQuickly(args, expected, again)
     else await this.#calls.once('ack-and-claim', args, expected, again)

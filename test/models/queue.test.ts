@@ -47,9 +47,9 @@ test('a worker that met only jobs that are gone comes back at once for those beh
   const claim = { limit: 1, worker: 'p.1' }
   const nowMs = START_US / 1000
 
-  await calls.same('ack-and-claim', claim, ['claimed', nowMs, 0, true, 1, false, [], [], []])
+  await calls.same('ack-and-claim', claim, ['claimed', nowMs, 0, true, 1, false, 0, [], [], []])
   const last = [Number(first) + 1100, '*', 1, 'mail', '1100']
-  await calls.same('ack-and-claim', claim, ['claimed', nowMs, '*', false, 0, false, [], [last], []])
+  await calls.same('ack-and-claim', claim, ['claimed', nowMs, '*', false, 0, false, 0, [], [last], []])
   await calls.run('clear', {})
 })
 
@@ -61,7 +61,7 @@ test('a claim of a thousand jobs is told again, also where more leases end at th
 
   const told = await calls.run('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' })
 
-  expect(told[7]).toHaveLength(1000)
+  expect(told[8]).toHaveLength(1000)
   await calls.same('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' }, told)
   await calls.run('clear', {})
 })

@@ -27,7 +27,7 @@ local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run(state, run.token, run.attempts, due_ms, run.size, run.is_plain, run.name)
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
   if is_due then
     queue.ready = queue.ready + run.size

@@ -6,7 +6,7 @@ local function begin_again(keys, queue, seq, job, run, now_us)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('r', run.token, 0, now_ms, run.size, run.is_plain, run.name)
+    pack_run('r', run.token, 0, now_ms, run.size, run.flags, run.name)
   )
   redis.call('HDEL', keys.jobs, 'o' .. seq)
   stand_ready(keys, queue, job, seq, false, now_us)

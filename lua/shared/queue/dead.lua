@@ -39,7 +39,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )

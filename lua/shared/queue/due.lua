@@ -14,7 +14,7 @@ local function show_due(keys, queue, now_us, most)
         'HSET',
         keys.jobs,
         'r' .. seq,
-        pack_run('r', run.token, run.attempts, due_ms, run.size, run.is_plain, run.name)
+        pack_run('r', run.token, run.attempts, due_ms, run.size, run.flags, run.name)
       )
     end
   end

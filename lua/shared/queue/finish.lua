@@ -39,7 +39,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
-    local job = run.is_plain == 0 and read_job(redis.call('HGET', keys.jobs, seq)) or nil
+    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
     end
@@ -49,7 +49,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
       kept[#kept + 1] = seq
       kept_runs[#kept_runs + 1] = 'r' .. seq
       kept_runs[#kept_runs + 1] =
-        pack_run('f', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name)
+        pack_run('f', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
       kept_runs[#kept_runs + 1] = 'o' .. seq
       kept_runs[#kept_runs + 1] = result
       if job then

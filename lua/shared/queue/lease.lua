@@ -20,20 +20,24 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
     local attempts, size = 1, #record
-    local is_plain, name, body_at
+    local flags = PLAIN
+    local name, body_at
     token = token + 1
     if packed then
-      attempts = unpack_run(packed).attempts + 1
+      local run = unpack_run(packed)
+      attempts, flags = run.attempts + 1, run.flags
     end
     local length = string.byte(record)
     if length > 0 then
       -- One that was requeued may have a failure to forget.
-      is_plain = packed and attempts == 1 and 0 or 1
+      if packed and attempts == 1 and flags == PLAIN then
+        flags = 0
+      end
       body_at = length + 2
       name = string.sub(record, 2, length + 1)
     else
       local job = read_job(record)
-      is_plain, name, body_at = 0, job.name, job.body_at
+      flags, name, body_at = packed and flags or 0, job.name, job.body_at
       tell_options(options, (at - 1) / 3, seq, job)
       if job.unique ~= '' then
         free_unique(keys.ids, job, seq, false)
@@ -46,7 +50,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     told[told_at + 4] = name
     told[told_at + 5] = string.sub(record, body_at)
     runs[#runs + 1] = 'r' .. seq
-    runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, is_plain, name)
+    runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = seq
     queue.ready, queue.claimed = queue.ready - size, queue.claimed + size

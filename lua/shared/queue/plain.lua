@@ -27,8 +27,8 @@ local function judge_plain(jobs, acks, acks_at)
       return nil
     end
     seen[numbers[place]] = true
-    local state, token, attempts, _, size, is_plain = struct.unpack('>c1dHdI4B', packed)
-    if state ~= 'c' or is_plain == 0 or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
+    local state, token, attempts, _, size, flags = struct.unpack('>c1dHdI4B', packed)
+    if state ~= 'c' or flags ~= PLAIN or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
       return nil
     end
     bytes = bytes + size
@@ -75,7 +75,7 @@ local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, 
     told[to - 4], told[to - 3], told[to - 2] = tonumber(seq), token, 1
     told[to - 1], told[to] = name, string.sub(record, length + 2)
     runs[pair - 1] = 'r' .. seq
-    runs[pair] = struct.pack('>c1dHdI4B', 'c', token, 1, now_ms, size, 1) .. name
+    runs[pair] = struct.pack('>c1dHdI4B', 'c', token, 1, now_ms, size, PLAIN) .. name
     scores[pair - 1], scores[pair] = ends, seq
   end
   redis.call('LTRIM', ready, string.format('%d', count), '-1')

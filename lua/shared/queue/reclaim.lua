@@ -28,7 +28,7 @@ local function reclaim_lost(keys, queue, now_us, most)
           'HSET',
           keys.jobs,
           'r' .. seq,
-          pack_run('b', run.token, run.attempts, now_ms, run.size, run.is_plain, run.name)
+          pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
         )
         note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
         queue.ready = queue.ready + run.size

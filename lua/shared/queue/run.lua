@@ -6,23 +6,23 @@
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   is_plain   1: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of one
---              that was claimed more than once, its failure; 0: any other
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, is_plain, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, is_plain) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
 local function unpack_run(packed)
-  local state, token, attempts, at_ms, size, is_plain, name_at = struct.unpack('>c1dHdI4B', packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
     state = state,
     token = token,
     attempts = attempts,
     at_ms = at_ms,
     size = size,
-    is_plain = is_plain,
+    flags = flags,
     name = string.sub(packed, name_at),
   }
 end

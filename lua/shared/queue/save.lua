@@ -12,7 +12,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>dddddddddddddddddddddddd',
+    '>ddddddddddddddddddddddddddddd',
     queue.began_us,
     queue.last,
     queue.token,
@@ -26,6 +26,10 @@ local function packed_state(queue)
     queue.marks,
     queue.due_ms,
     queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
     queue.enqueued,
     queue.acked,
     queue.retried,
@@ -34,6 +38,7 @@ local function packed_state(queue)
     queue.cancelled,
     queue.ready,
     queue.scheduled,
+    queue.blocked,
     queue.claimed,
     queue.dead,
     queue.done

@@ -14,10 +14,14 @@
 --     marks          what the queue was ever used for; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
 --     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
---     ready, scheduled, claimed, dead, done                     bytes of jobs in that state
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
-local NO_STATE = string.rep('\0', 24 * 8)
+local NO_STATE = string.rep('\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -27,9 +31,11 @@ local function open_queue(meta, codec, caller)
   local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
-  local turn, ghosts, marks, due_ms, arrival_us, rest = struct.unpack('>ddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, ready, scheduled, claimed, dead, done =
-    struct.unpack('>ddddddddddd', readable, rest)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -50,6 +56,10 @@ local function open_queue(meta, codec, caller)
     marks = marks,
     due_ms = due_ms,
     arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
     enqueued = enqueued,
     acked = acked,
     retried = retried,
@@ -58,6 +68,7 @@ local function open_queue(meta, codec, caller)
     cancelled = cancelled,
     ready = ready,
     scheduled = scheduled,
+    blocked = blocked,
     claimed = claimed,
     dead = dead,
     done = done,
