@@ -26,6 +26,10 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local blocked = KEYS[17] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[18] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[19] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -52,17 +56,16 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/job
 -- @include shared/queue/flags
 -- @include shared/queue/run
+-- @include shared/queue/parents
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/note-failure
 -- @include shared/queue/groups
 -- @include shared/queue/ready
 -- @include shared/queue/fields
--- @include shared/queue/due
 -- @include shared/queue/dead
 -- @include shared/queue/end
 -- @include shared/queue/stop
--- @include shared/queue/reclaim
 -- @include shared/queue/finish
 -- @include shared/queue/take
 -- @include shared/queue/lease
@@ -88,6 +91,10 @@ local keys = {
   failed = failed,
   kinds = kinds,
   done = done,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -119,11 +126,25 @@ end
 if #ended > 0 then
   finish_jobs(keys, queue, settings, ended, now_us)
 end
+if limit > 0 and queue.watch_ms <= now_ms then
+  queue.watch_ms = 0
+end
+if limit > 0 and queue.due_ms <= now_ms then
+  -- @include shared/queue/bring-due
+  bring_due(keys, queue, now_us)
+end
+local settled = 0
+if queue.settling then
+  -- @include shared/queue/settle
+  settled = settle_children(keys, queue, now_us, 100)
+  queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, now_ms) or NEVER_MS)
+end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
-  if #ended + #stopped > 0 and may_free_others(queue, settings) and has_more(keys, queue) then
+  local frees = #ended + #stopped > 0 and may_free_others(queue, settings)
+  if (frees or settled > 0) and has_more(keys, queue) then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)
@@ -131,14 +152,6 @@ if limit == 0 then
   return { 'claimed', now_ms, 0, 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
-if queue.watch_ms <= now_ms then
-  queue.watch_ms = 0
-end
-if queue.due_ms <= now_ms then
-  reclaim_lost(keys, queue, now_us, 100)
-  show_due(keys, queue, now_us, 100)
-  queue.due_ms = next_due_ms(keys, queue) or NEVER_MS
-end
 if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
@@ -171,7 +184,7 @@ if waits then
   if room > count and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  recheck_ms = watch_time(queue, next_due_ms(keys, queue), wait_ms, now_ms)
+  recheck_ms = watch_time(queue, next_due_ms(keys, queue, now_ms), wait_ms, now_ms)
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))

@@ -1,9 +1,9 @@
 --[[
 Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself:
 those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does
-nothing more.
+nothing more. `chores` is what some process has to see to; 0: nothing.
 
-@returns buried  refused:[at:integer why:text]
+@returns buried  chores:integer refused:[at:integer why:text]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -17,6 +17,14 @@ local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[10] -- hash: kinds of failures
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local ready = KEYS[12] -- list: ready jobs without group and priority
+local prioritized = KEYS[13] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[14] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[15] -- sorted set: ready jobs of groups -> number of the group
+local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -35,7 +43,9 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 -- @include shared/queue/marks
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
+-- @include shared/queue/parents
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups
@@ -57,6 +67,14 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -71,7 +89,7 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'buried', parse_refused(remembered) }
+  return { 'buried', 0, parse_refused(remembered) }
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -92,8 +110,13 @@ for at = failures_at, #failures, 4 do
     bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
-if frees_others(queue) then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+local freed = frees_others(queue) and 1 or 0
+if queue.settling then
+  -- @include shared/queue/settle
+  freed = math.max(freed, settle_children(keys, queue, now_us, 100))
+end
+if queue.idle > 0 and freed > 0 then
+  call_idle(idle, queue, math.min(freed, 8), { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
-return { 'buried', refused }
+return { 'buried', queue.chores, refused }

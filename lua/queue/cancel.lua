@@ -2,9 +2,9 @@
 Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to
 stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by
 one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more,
-and says `absent` of what it removed.
+and says `absent` of what it removed. `chores` is what some process has to see to; 0: nothing.
 
-@returns cancelled  outcomes:[outcome:text]
+@returns cancelled  chores:integer outcomes:[outcome:text]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -18,15 +18,29 @@ local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[10] -- hash: kinds of failures
 local done = KEYS[11] -- sorted set: jobs that are done and kept -> when they ended, in ms
-local wanted, wanted_at = ARGV, 1 -- repeated (id:text): the jobs
+local ready = KEYS[12] -- list: ready jobs without group and priority
+local turns = KEYS[13] -- list: groups that may be served, in turn
+local held = KEYS[14] -- sorted set: groups that their rate holds back -> until when, in ms
+local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
+local idle = KEYS[19] -- sorted set: workers that wait -> their number
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
 -- @include shared/clock
+-- @include shared/tell
 -- @include shared/queue/state
 -- @include shared/queue/save
 -- @include shared/queue/marks
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
+-- @include shared/queue/parents
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups
@@ -35,6 +49,7 @@ local wanted, wanted_at = ARGV, 1 -- repeated (id:text): the jobs
 -- @include shared/queue/end
 -- @include shared/queue/find
 -- @include shared/queue/displace
+-- @include shared/queue/idle
 
 local keys = {
   jobs = jobs,
@@ -46,6 +61,14 @@ local keys = {
   failed = failed,
   kinds = kinds,
   done = done,
+  ready = ready,
+  turns = turns,
+  held = held,
+  ids = ids,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, '', '')
@@ -69,10 +92,22 @@ for at = wanted_at, #wanted, 1 do
   else
     local job = read_job(record)
     displace(keys, queue, seq, job, run, #record, now_us)
-    erase_job(jobs, ids, seq, job)
+    erase_job(keys, queue, seq, job, run and run.flags or PLAIN)
     queue.cancelled = queue.cancelled + 1
     outcomes[#outcomes + 1] = 'cancelled'
   end
 end
+if queue.settling then
+  -- @include shared/queue/settle
+  local became_ready = settle_children(keys, queue, now_us, 100)
+  if queue.idle > 0 then
+    call_idle(
+      idle,
+      queue,
+      math.min(became_ready, 8),
+      { channel = channel, sharded = sharded, counted = counted }
+    )
+  end
+end
 save_queue(meta, queue)
-return { 'cancelled', outcomes }
+return { 'cancelled', queue.chores, outcomes }

@@ -20,6 +20,11 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local blocked = KEYS[17] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[18] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[19] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
+local inbox = KEYS[21] -- hash: other queue -> number of the newest that came from it
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -46,6 +51,11 @@ local keys = {
   kinds,
   done,
   idle,
+  blocked,
+  children,
+  parents,
+  outbox,
+  inbox,
 }
 local existed = 0
 for _, key in ipairs(keys) do

@@ -5,7 +5,7 @@ whose unique key is held: those are not enqueued, and `number` is that of the ot
 gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is
 told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
 
-@returns enqueued  first:integer duplicates:[at:integer number:integer]
+@returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -19,13 +19,20 @@ local turns = KEYS[8] -- list: groups that may be served, in turn
 local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[14] -- hash: kinds of failures
+local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text): see shared/queue/job; `until`: s, d or w
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link
 
 -- @include shared/exact
 -- @include shared/exact-range
@@ -39,6 +46,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/names
 -- @include shared/queue/groups
@@ -47,8 +55,14 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/enqueue
 -- @include shared/queue/replace
 -- @include shared/queue/idle
+-- @include shared/queue/find
+-- @include shared/queue/failure
+-- @include shared/queue/parents
+-- @include shared/queue/link
+-- @include shared/queue/spec
 
 local keys = {
+  idle = idle,
   jobs = jobs,
   ready = ready,
   prioritized = prioritized,
@@ -57,6 +71,14 @@ local keys = {
   groups = groups,
   turns = turns,
   held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -71,67 +93,22 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'enqueued', first_of(remembered), duplicates_of(remembered) }
+  return { 'enqueued', first_of(remembered), 0, duplicates_of(remembered) }
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#specs - specs_at + 1) / 18
-local first = number_jobs(queue, count, now_us)
+local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
-local duplicates, soonest_ms, standing, has_windows = {}, math.huge, 0, false
+local tally = new_tally()
 begin_queue(meta, queue, now_us)
-for at = specs_at, #specs, 18 do
-  local place = (at - specs_at) / 18
-  local seq, delay_ms = string.format(form, first - base + place), tonumber(specs[at + 3])
-  local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
-  local unique, till, window_ms = specs[at + 12], specs[at + 13], tonumber(specs[at + 14])
-  local job = {
-    name = specs[at],
-    id = specs[at + 2],
-    priority = tonumber(specs[at + 4]),
-    max_attempts = tonumber(specs[at + 5]),
-    max_run_ms = tonumber(specs[at + 6]),
-    backoff = tonumber(specs[at + 7]),
-    backoff_ms = tonumber(specs[at + 8]),
-    backoff_max_ms = tonumber(specs[at + 9]),
-    jitter = tonumber(specs[at + 10]),
-    group = specs[at + 11],
-    unique = unique == '' and '' or till .. unique,
-    trace = specs[at + 16],
-    tags = specs[at + 17],
-  }
-  local other = job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id)
-    or unique ~= '' and holder_of_unique(ids, unique, now_ms)
-  if other then
-    duplicates[#duplicates + 1] = place
-    duplicates[#duplicates + 1] = tonumber(other)
-    queue.enqueued = queue.enqueued - 1
-    if specs[at + 15] == '1' then
-      replace_job(keys, queue, other, job, specs[at + 1], due_ms, now_us)
-      standing = standing + (due_ms == 0 and 1 or 0)
-    end
-  else
-    add_job(keys, queue, seq, job, specs[at + 1], due_ms, now_us)
-    if job.id ~= '' then
-      redis.call('HSET', ids, 'i' .. job.id, seq)
-    end
-    if unique ~= '' then
-      hold_unique(ids, unique, seq, till, now_ms + window_ms)
-      has_windows = has_windows or till == 'w'
-    end
-    standing = standing + (due_ms == 0 and 1 or 0)
-  end
-  soonest_ms = due_ms > 0 and math.min(soonest_ms, due_ms) or soonest_ms
+for at = specs_at, #specs, 20 do
+  local place = (at - specs_at) / SPEC_FIELDS
+  enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
 end
-if has_windows then
-  forget_old_uniques(ids, now_ms)
+if queue.settling then
+  -- @include shared/queue/settle
+  tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
 end
-if queue.idle > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  call_idle(idle, queue, math.min(standing, 8), how)
-  if soonest_ms < math.huge then
-    see_to(idle, queue, soonest_ms, now_ms, how)
-  end
-end
-save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, duplicates))
-return { 'enqueued', first, duplicates }
+see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, tally.duplicates))
+return { 'enqueued', first, queue.chores, tally.duplicates }

@@ -2,7 +2,7 @@
 A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: `overdue` tells how many.
 `bytes` of the jobs in each state.
 
-@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer
+@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer
 @cost    O(log n)
 @reads
 ]]
@@ -15,6 +15,8 @@ local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the gro
 local groups = KEYS[7] -- hash: the groups
 local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local done = KEYS[9] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local blocked = KEYS[10] -- sorted set: jobs that wait for their parents -> their number
+local outbox = KEYS[11] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 
 -- @include shared/clock
@@ -64,4 +66,7 @@ return {
   queue.dead,
   queue.done,
   oldest and math.floor(oldest / 1000) or 0,
+  redis.call('ZCARD', blocked),
+  queue.blocked,
+  redis.call('ZCARD', outbox),
 }

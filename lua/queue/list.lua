@@ -1,6 +1,6 @@
 --[[
 Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but
-for their priority, scheduled, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place
+for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place
 after the last one looked at, or -1 at the end. Places shift as jobs come and go.
 
 @returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
@@ -16,8 +16,9 @@ local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
 local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
 local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local done = KEYS[9] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local blocked = KEYS[10] -- sorted set: jobs that wait for their parents -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local state = ARGV[2] -- text: ready, prioritized, grouped, scheduled, claimed, dead or done
+local state = ARGV[2] -- text: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done
 local after = tonumber(ARGV[3]) -- integer: how many to pass over
 local limit = tonumber(ARGV[4]) -- integer: how many to look at
 
@@ -59,6 +60,8 @@ elseif state == 'grouped' then
   end
 elseif state == 'scheduled' then
   numbers = redis.call('ZRANGE', scheduled, from, to)
+elseif state == 'blocked' then
+  numbers = redis.call('ZRANGE', blocked, from, to)
 elseif state == 'claimed' then
   numbers = redis.call('ZRANGE', leases, from, to)
 elseif state == 'dead' then
@@ -66,7 +69,9 @@ elseif state == 'dead' then
 elseif state == 'done' then
   numbers = redis.call('ZRANGE', done, from, to)
 else
-  return redis.error_reply('INVALID state: ready, prioritized, grouped, scheduled, claimed, dead or done')
+  return redis.error_reply(
+    'INVALID state: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done'
+  )
 end
 local told, seen = {}, {}
 if #numbers > 0 then

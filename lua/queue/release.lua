@@ -1,9 +1,9 @@
 --[[
 Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never
 begun. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated
-call is answered the same and does nothing more.
+call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
 
-@returns released  refused:[at:integer why:text]
+@returns released  chores:integer refused:[at:integer why:text]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -17,6 +17,14 @@ local turns = KEYS[8] -- list: groups that may be served, in turn
 local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local scheduled = KEYS[12] -- sorted set: jobs that wait for their time -> that time, in ms
+local dead = KEYS[13] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[14] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[15] -- hash: kinds of failures
+local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -34,7 +42,9 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the j
 -- @include shared/queue/marks
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
+-- @include shared/queue/parents
 -- @include shared/queue/names
 -- @include shared/queue/groups
 -- @include shared/queue/ready
@@ -54,6 +64,14 @@ local keys = {
   turns = turns,
   held = held,
   ids = ids,
+  scheduled = scheduled,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -68,7 +86,7 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'released', parse_refused(remembered) }
+  return { 'released', 0, parse_refused(remembered) }
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -97,9 +115,13 @@ for at = #claims - 1, claims_at, -2 do
     stand_ready(keys, queue, job, seq, true, now_us)
   end
 end
+local released = (#claims - claims_at + 1) / 2 - #refused / 2
+if queue.settling then
+  -- @include shared/queue/settle
+  released = released + settle_children(keys, queue, now_us, 100)
+end
 if queue.idle > 0 then
-  local released = (#claims - claims_at + 1) / 2 - #refused / 2
   call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
-return { 'released', refused }
+return { 'released', queue.chores, refused }

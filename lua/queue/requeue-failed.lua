@@ -1,8 +1,9 @@
 --[[
 Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest
-first, so many a call. `left` is how many there still are: call again. Safe to repeat.
+first, so many a call. `left` is how many there still are: call again. `chores` is what some process has
+to see to; 0: nothing. Safe to repeat.
 
-@returns requeued  count:integer left:integer
+@returns requeued  count:integer left:integer chores:integer
 @cost    O(limit x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -18,6 +19,11 @@ local dead = KEYS[10] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[11] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[12] -- hash: kinds of failures
 local idle = KEYS[13] -- sorted set: workers that wait -> their number
+local scheduled = KEYS[14] -- sorted set: jobs that wait for their time -> that time, in ms
+local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -32,7 +38,9 @@ local drops = ARGV[6] == '1' -- flag: whether to remove them
 -- @include shared/queue/marks
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
+-- @include shared/queue/parents
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups
@@ -54,6 +62,12 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  scheduled = scheduled,
+  ids = ids,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, '', '')
@@ -67,15 +81,20 @@ for _, seq in ipairs(numbers) do
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   leave_dead(keys, queue, seq, run)
   if drops then
-    erase_job(jobs, ids, seq, job)
+    erase_job(keys, queue, seq, job, run.flags)
     queue.cancelled = queue.cancelled + 1
   else
     begin_again(keys, queue, seq, job, run, now_us)
   end
 end
-if not drops and queue.idle > 0 then
-  call_idle(idle, queue, math.min(#numbers, 8), { channel = channel, sharded = sharded, counted = counted })
+local standing = drops and 0 or #numbers
+if queue.settling then
+  -- @include shared/queue/settle
+  standing = standing + settle_children(keys, queue, now_us, 100)
+end
+if queue.idle > 0 then
+  call_idle(idle, queue, math.min(standing, 8), { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
-return { 'requeued', #numbers, tonumber(left or 0) }
+return { 'requeued', #numbers, tonumber(left or 0), queue.chores }

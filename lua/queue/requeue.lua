@@ -21,6 +21,8 @@ local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[13] -- hash: kinds of failures
 local done = KEYS[14] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
+local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -33,7 +35,9 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/queue/marks
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
+-- @include shared/queue/parents
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups
@@ -57,6 +61,8 @@ local keys = {
   failed = failed,
   kinds = kinds,
   done = done,
+  blocked = blocked,
+  children = children,
 }
 
 local queue = open_queue(meta, '', '')

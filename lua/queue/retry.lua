@@ -2,8 +2,9 @@
 Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A
 job that has used up its attempts dies instead, and is named in `buried`. Each job is judged by itself: those named in
 `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more.
+`chores` is what some process has to see to; 0: nothing.
 
-@returns retried  refused:[at:integer why:text] buried:[at:integer]
+@returns retried  chores:integer refused:[at:integer why:text] buried:[at:integer]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -21,6 +22,10 @@ local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[14] -- hash: kinds of failures
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
+local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -40,7 +45,9 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
+-- @include shared/queue/parents
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/note-failure
@@ -69,6 +76,10 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -83,7 +94,7 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'retried', parse_refused(remembered), parse_places(remembered) }
+  return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -114,6 +125,10 @@ for at = failures_at, #failures, 5 do
     end
   end
 end
+if queue.settling then
+  -- @include shared/queue/settle
+  standing = standing + settle_children(keys, queue, now_us, 100)
+end
 if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
@@ -125,4 +140,4 @@ if queue.idle > 0 then
   end
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
-return { 'retried', refused, buried }
+return { 'retried', queue.chores, refused, buried }

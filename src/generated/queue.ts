@@ -50,7 +50,7 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '8dbe42cb73a162a449d85e1bff53093c7c05c881',
+    sha1: '9672a5d64e48dac20a4b0fbe6ac197de19fe000a',
     reads: false,
     bytes: true,
     source: `--[[
@@ -394,11 +394,27 @@ local function watch_time(queue, due_ms, wait_ms, now_ms)
 end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
 -- Whether nothing but plain jobs can be met, and the call is not a repeated one.
 local function is_quiet(queue, call, now_ms)
-  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks > 0 or queue.due_ms <= now_ms then
+  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
     return false
   end
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
@@ -543,8 +559,8 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores,
     [257, 'lua/shared/queue/idle.lua', 1],
     [319, 'lua/shared/queue/watch.lua', 1],
     [340, 'lua/shared/queue/flags.lua', 1],
-    [342, 'lua/shared/queue/plain.lua', 1],
-    [429, 'lua/queue/ack-and-claim-plain.lua', 40],
+    [358, 'lua/shared/queue/plain.lua', 1],
+    [445, 'lua/queue/ack-and-claim-plain.lua', 40],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -646,7 +662,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '1f2c06fdc8d12a08d190193b6b4aa217b54edda9',
+    sha1: '9e3f857a45ce674a1b6621a5ca46f50a47ab0f6a',
     reads: false,
     bytes: true,
     source: `--[[
@@ -677,6 +693,10 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local blocked = KEYS[17] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[18] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[19] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -939,6 +959,8 @@ local function format_settings(settings)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -1065,9 +1087,25 @@ local function read_job(record)
 end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -1111,6 +1149,87 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -1356,28 +1475,6 @@ local function fields_of(numbers)
   end
   return fields
 end
--- What the time brings: scheduled jobs that are due become ready.
-local function show_due(keys, queue, now_us, most)
-  local now_ms = math.floor(now_us / 1000)
-  local due = redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', most)
-  for at = 1, #due, 2 do
-    local seq, due_ms = due[at], tonumber(due[at + 1])
-    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-    redis.call('ZREM', keys.scheduled, seq)
-    if stored[1] then
-      local job, run = read_job(stored[1]), unpack_run(stored[2])
-      queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
-      stand_ready(keys, queue, job, seq, false, now_us)
-      redis.call(
-        'HSET',
-        keys.jobs,
-        'r' .. seq,
-        pack_run('r', run.token, run.attempts, due_ms, run.size, run.flags, run.name)
-      )
-    end
-  end
-  return #due / 2
-end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
@@ -1412,6 +1509,11 @@ end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
 local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
   local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
   redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
   redis.call('ZADD', keys.failed, number, seq)
@@ -1419,7 +1521,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -1445,10 +1547,18 @@ end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
   end
 end
 
@@ -1465,48 +1575,8 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  erase_job(keys.jobs, keys.ids, seq, job)
+  erase_job(keys, queue, seq, job, run.flags)
   queue.cancelled = queue.cancelled + 1
-end
--- Taking back what lost workers held.
-
-local LOST = 'lost'
-local LOST_MESSAGE = 'the lease ended before the job did'
-
--- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
--- where that was their last attempt.
--- Answers how many there were.
-local function reclaim_lost(keys, queue, now_us, most)
-  local now_ms = math.floor(now_us / 1000)
-  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)
-  -- From the last to the first: each goes before the one that was lost later.
-  for at = #lost, 1, -1 do
-    local seq = lost[at]
-    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-    redis.call('ZREM', keys.leases, seq)
-    if stored[1] then
-      local job, run = read_job(stored[1]), unpack_run(stored[2])
-      end_claim(keys, queue, job, run, now_us)
-      if run.state == 'x' then
-        erase_job(keys.jobs, keys.ids, seq, job)
-        queue.cancelled = queue.cancelled + 1
-      elseif run.attempts >= job.max_attempts then
-        bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
-      else
-        stand_ready(keys, queue, job, seq, true, now_us)
-        redis.call(
-          'HSET',
-          keys.jobs,
-          'r' .. seq,
-          pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
-        )
-        note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
-        queue.ready = queue.ready + run.size
-      end
-      queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
-    end
-  end
-  return #lost
 end
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
 -- ended, and their results stay with them.
@@ -1533,7 +1603,8 @@ local function drop_done(keys, queue, settings, now_ms, most)
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      erase_job(keys.jobs, keys.ids, seq, read_job(record))
+      local flags = unpack_run(stored[at * 2]).flags
+      erase_job(keys, queue, seq, read_job(record), flags)
     end
   end
 end
@@ -1550,6 +1621,10 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
     local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
+    if has_flag(run.flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'f', result)
+      run.flags = run.flags - PARENT
+    end
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
     end
@@ -1566,7 +1641,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
         free_unique(keys.ids, job, seq, true)
       end
     elseif job then
-      erase_job(keys.jobs, keys.ids, seq, job)
+      erase_job(keys, queue, seq, job, run.flags)
     else
       gone[#gone + 1] = seq
       gone[#gone + 1] = 'r' .. seq
@@ -2005,7 +2080,7 @@ local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
 end
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
-local function next_due_ms(keys, queue)
+local function next_due_ms(keys, queue, now_ms)
   local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
   local lease = redis.call('ZRANGE', keys.leases, '0', '0', 'WITHSCORES')[2]
   local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
@@ -2013,7 +2088,23 @@ local function next_due_ms(keys, queue)
     local group = redis.call('ZRANGE', keys.held, '0', '0', 'WITHSCORES')[2]
     soonest = math.min(soonest, tonumber(group or math.huge))
   end
+  if is_marked(queue, DEPENDENCIES) then
+    local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
+    -- Those of other queues are asked after by somebody, who may take a moment.
+    local ask_ms = parent and parent ~= '0' and math.max(tonumber(parent), now_ms + 1000)
+    soonest = math.min(soonest, parent == '0' and now_ms or ask_ms or math.huge)
+  end
   return soonest < math.huge and soonest or nil
+end
+
+-- What is due of parents: children to tell, and other queues to ask.
+local function note_parents_due(keys, queue, now_ms)
+  local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
+  if parent == '0' then
+    queue.settling = true
+  elseif parent and tonumber(parent) <= now_ms then
+    queue.chores = with_flag(queue.chores, ASK_AFTER)
+  end
 end
 
 -- When what was claimed just now, until \`ends_ms\`, brings something to do: its leases end, or a rate that it used up
@@ -2046,6 +2137,10 @@ local keys = {
   failed = failed,
   kinds = kinds,
   done = done,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -2077,11 +2172,225 @@ end
 if #ended > 0 then
   finish_jobs(keys, queue, settings, ended, now_us)
 end
+if limit > 0 and queue.watch_ms <= now_ms then
+  queue.watch_ms = 0
+end
+if limit > 0 and queue.due_ms <= now_ms then
+-- What the time brings.
+-- Taking back what lost workers held.
+
+local LOST = 'lost'
+local LOST_MESSAGE = 'the lease ended before the job did'
+
+-- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
+-- where that was their last attempt.
+-- Answers how many there were.
+local function reclaim_lost(keys, queue, now_us, most)
+  local now_ms = math.floor(now_us / 1000)
+  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)
+  -- From the last to the first: each goes before the one that was lost later.
+  for at = #lost, 1, -1 do
+    local seq = lost[at]
+    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+    redis.call('ZREM', keys.leases, seq)
+    if stored[1] then
+      local job, run = read_job(stored[1]), unpack_run(stored[2])
+      end_claim(keys, queue, job, run, now_us)
+      if run.state == 'x' then
+        erase_job(keys, queue, seq, job, run.flags)
+        queue.cancelled = queue.cancelled + 1
+      elseif run.attempts >= job.max_attempts then
+        bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+      else
+        stand_ready(keys, queue, job, seq, true, now_us)
+        redis.call(
+          'HSET',
+          keys.jobs,
+          'r' .. seq,
+          pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+        )
+        note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
+        queue.ready = queue.ready + run.size
+      end
+      queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
+    end
+  end
+  return #lost
+end
+-- What the time brings: scheduled jobs that are due become ready.
+local function show_due(keys, queue, now_us, most)
+  local now_ms = math.floor(now_us / 1000)
+  local due = redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', most)
+  for at = 1, #due, 2 do
+    local seq, due_ms = due[at], tonumber(due[at + 1])
+    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+    redis.call('ZREM', keys.scheduled, seq)
+    if stored[1] then
+      local job, run = read_job(stored[1]), unpack_run(stored[2])
+      queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
+      stand_ready(keys, queue, job, seq, false, now_us)
+      redis.call(
+        'HSET',
+        keys.jobs,
+        'r' .. seq,
+        pack_run('r', run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+      )
+    end
+  end
+  return #due / 2
+end
+
+local function bring_due(keys, queue, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  reclaim_lost(keys, queue, now_us, 100)
+  show_due(keys, queue, now_us, 100)
+  if is_marked(queue, DEPENDENCIES) then
+    note_parents_due(keys, queue, now_ms)
+  end
+  queue.due_ms = next_due_ms(keys, queue, now_ms) or NEVER_MS
+end
+  bring_due(keys, queue, now_us)
+end
+local settled = 0
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
+
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
+end
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  settled = settle_children(keys, queue, now_us, 100)
+  queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, now_ms) or NEVER_MS)
+end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
-  if #ended + #stopped > 0 and may_free_others(queue, settings) and has_more(keys, queue) then
+  local frees = #ended + #stopped > 0 and may_free_others(queue, settings)
+  if (frees or settled > 0) and has_more(keys, queue) then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)
@@ -2089,14 +2398,6 @@ if limit == 0 then
   return { 'claimed', now_ms, 0, 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
-if queue.watch_ms <= now_ms then
-  queue.watch_ms = 0
-end
-if queue.due_ms <= now_ms then
-  reclaim_lost(keys, queue, now_us, 100)
-  show_due(keys, queue, now_us, 100)
-  queue.due_ms = next_due_ms(keys, queue) or NEVER_MS
-end
 if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
@@ -2129,7 +2430,7 @@ if waits then
   if room > count and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  recheck_ms = watch_time(queue, next_due_ms(keys, queue), wait_ms, now_ms)
+  recheck_ms = watch_time(queue, next_due_ms(keys, queue, now_ms), wait_ms, now_ms)
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
@@ -2147,45 +2448,55 @@ return {
 }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/calls.lua', 1],
-    [92, 'lua/shared/tell.lua', 1],
-    [117, 'lua/shared/next-token.lua', 1],
-    [122, 'lua/shared/queue/state.lua', 1],
-    [198, 'lua/shared/queue/never.lua', 1],
-    [200, 'lua/shared/queue/save.lua', 1],
-    [254, 'lua/shared/queue/save-call.lua', 1],
-    [262, 'lua/shared/queue/settings.lua', 1],
-    [289, 'lua/shared/queue/marks.lua', 1],
-    [301, 'lua/shared/queue/note-due.lua', 1],
-    [309, 'lua/shared/queue/rate.lua', 1],
-    [329, 'lua/shared/queue/job.lua', 1],
-    [415, 'lua/shared/queue/flags.lua', 1],
-    [417, 'lua/shared/queue/run.lua', 1],
-    [464, 'lua/shared/queue/names.lua', 1],
-    [510, 'lua/shared/queue/failure.lua', 1],
-    [520, 'lua/shared/queue/note-failure.lua', 1],
-    [524, 'lua/shared/queue/groups.lua', 1],
-    [665, 'lua/shared/queue/ready.lua', 1],
-    [699, 'lua/shared/queue/fields.lua', 1],
-    [708, 'lua/shared/queue/due.lua', 1],
-    [730, 'lua/shared/queue/dead.lua', 1],
-    [794, 'lua/shared/queue/end.lua', 1],
-    [811, 'lua/shared/queue/stop.lua', 1],
-    [820, 'lua/shared/queue/reclaim.lua', 1],
-    [860, 'lua/shared/queue/finish.lua', 1],
-    [940, 'lua/shared/queue/take.lua', 1],
-    [1079, 'lua/shared/queue/lease.lua', 1],
-    [1142, 'lua/shared/queue/told.lua', 1],
-    [1164, 'lua/shared/queue/claimed-before.lua', 1],
-    [1210, 'lua/shared/queue/idle.lua', 1],
-    [1272, 'lua/shared/queue/watch.lua', 1],
-    [1293, 'lua/shared/queue/judge.lua', 1],
-    [1356, 'lua/shared/queue/next-due.lua', 1],
-    [1382, 'lua/queue/ack-and-claim.lua', 75],
+    [44, 'lua/shared/clock.lua', 1],
+    [50, 'lua/shared/calls.lua', 1],
+    [96, 'lua/shared/tell.lua', 1],
+    [121, 'lua/shared/next-token.lua', 1],
+    [126, 'lua/shared/queue/state.lua', 1],
+    [202, 'lua/shared/queue/never.lua', 1],
+    [204, 'lua/shared/queue/save.lua', 1],
+    [258, 'lua/shared/queue/save-call.lua', 1],
+    [266, 'lua/shared/queue/settings.lua', 1],
+    [293, 'lua/shared/queue/marks.lua', 1],
+    [307, 'lua/shared/queue/note-due.lua', 1],
+    [315, 'lua/shared/queue/rate.lua', 1],
+    [335, 'lua/shared/queue/job.lua', 1],
+    [421, 'lua/shared/queue/flags.lua', 1],
+    [439, 'lua/shared/queue/run.lua', 1],
+    [486, 'lua/shared/queue/parents.lua', 1],
+    [567, 'lua/shared/queue/names.lua', 1],
+    [613, 'lua/shared/queue/failure.lua', 1],
+    [623, 'lua/shared/queue/note-failure.lua', 1],
+    [627, 'lua/shared/queue/groups.lua', 1],
+    [768, 'lua/shared/queue/ready.lua', 1],
+    [802, 'lua/shared/queue/fields.lua', 1],
+    [811, 'lua/shared/queue/dead.lua', 1],
+    [880, 'lua/shared/queue/end.lua', 1],
+    [905, 'lua/shared/queue/stop.lua', 1],
+    [914, 'lua/shared/queue/finish.lua', 1],
+    [999, 'lua/shared/queue/take.lua', 1],
+    [1138, 'lua/shared/queue/lease.lua', 1],
+    [1201, 'lua/shared/queue/told.lua', 1],
+    [1223, 'lua/shared/queue/claimed-before.lua', 1],
+    [1269, 'lua/shared/queue/idle.lua', 1],
+    [1331, 'lua/shared/queue/watch.lua', 1],
+    [1352, 'lua/shared/queue/judge.lua', 1],
+    [1415, 'lua/shared/queue/next-due.lua', 1],
+    [1457, 'lua/queue/ack-and-claim.lua', 78],
+    [1512, 'lua/shared/queue/bring-due.lua', 1],
+    [1513, 'lua/shared/queue/reclaim.lua', 1],
+    [1553, 'lua/shared/queue/due.lua', 1],
+    [1575, 'lua/shared/queue/bring-due.lua', 4],
+    [1585, 'lua/queue/ack-and-claim.lua', 134],
+    [1589, 'lua/shared/queue/settle.lua', 1],
+    [1590, 'lua/shared/queue/backoff.lua', 1],
+    [1630, 'lua/shared/queue/unblock.lua', 1],
+    [1636, 'lua/shared/queue/outbox.lua', 1],
+    [1647, 'lua/shared/queue/settle.lua', 13],
+    [1718, 'lua/queue/ack-and-claim.lua', 139],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2228,6 +2539,2024 @@ return {
   },
 }
 
+export interface AdvanceArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+  /** jobs that are done, and what follows; target: name of the other queue, empty: this one */
+  readonly steps: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array; readonly target: string; readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string }[]
+}
+
+export type AdvanceAnswer =
+  | { readonly status: 'advanced'; readonly first: number; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly duplicates: { readonly at: number; readonly number: number }[] }
+
+function readRefusedOfAdvanceAdvanced(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly at: number; readonly number: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly number: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), number: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged by itself: for those named in `refused` (places counted from 0) nothing is done, and why. The new jobs of this queue have the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does nothing more.
+ *
+ * Cost: O(jobs x log n).
+ */
+export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
+  script: {
+    name: 'queue/advance',
+    sha1: '829d0cb1b94f38f8311a486492d590e1037fdda5',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged
+by itself: for those named in \`refused\` (places counted from 0) nothing is done, and why. The new jobs of this queue have
+the numbers \`first\`, \`first + 1\` and so on, by place, but for \`duplicates\`. A repeated call is answered the same and does
+nothing more.
+
+@returns advanced  first:integer chores:integer refused:[at:integer why:text] duplicates:[at:integer number:integer]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[13] -- hash: kinds of failures
+local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
+local idle = KEYS[18] -- sorted set: workers that wait -> their number
+local leases = KEYS[19] -- sorted set: claimed jobs -> when the lease ends, in ms
+local done = KEYS[20] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text): jobs that are done, and what follows; target: name of the other queue, empty: this one
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16.
+local function exact(number)
+  return string.format('%.0f', number)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
+local CALL_MEMORY_MS = 600000
+
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  if number == call then
+    return answer, false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
+      redis.call('HDEL', calls, sample[at])
+    end
+  end
+end
+
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
+  end
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Saves the queue and remembers the call, in one write.
+local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+  if caller == '' then
+    return save_queue(meta, queue)
+  end
+  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  forget_old_calls(meta, call, now_ms)
+end
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+
+local function parse_settings(text)
+  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+  return {
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    keep_count = tonumber(keep_count),
+    keep_ms = tonumber(keep_ms),
+  }
+end
+
+local function format_settings(settings)
+  return string.format(
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
+    settings.paused and 1 or 0,
+    settings.concurrency,
+    settings.rate_limit,
+    settings.rate_window_ms,
+    settings.keep_count,
+    settings.keep_ms
+  )
+end
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
+-- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+
+-- How many may start now.
+local function starts_left(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  local ahead_us = math.max(0, arrival_us - now_us)
+  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
+end
+
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
+local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
+end
+
+-- Milliseconds until one more may start.
+local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
+local function fields_of(numbers)
+  local fields = {}
+  for at, seq in ipairs(numbers) do
+    fields[at * 2 - 1] = seq
+    fields[at * 2] = 'r' .. seq
+  end
+  return fields
+end
+-- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
+-- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
+
+-- The number of the job that a key of users belongs to, or nil.
+local function holder_of_unique(ids, key, now_ms)
+  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
+  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
+    return nil
+  end
+  return seq
+end
+
+local function hold_unique(ids, key, seq, till, ends_ms)
+  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
+end
+
+-- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
+local function forget_old_uniques(ids, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
+    if ends_ms and tonumber(ends_ms) <= now_ms then
+      redis.call('HDEL', ids, sample[at])
+    end
+  end
+end
+
+-- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
+local function free_unique(ids, job, seq, all)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  if till == 's' or (till == 'd' and all) then
+    local stored = redis.call('HGET', ids, 'u' .. key)
+    if stored and string.match(stored, '^%d+') == seq then
+      redis.call('HDEL', ids, 'u' .. key)
+    end
+  end
+end
+
+-- Frees all names of a job that is no more.
+local function free_names(ids, job, seq)
+  free_unique(ids, job, seq, true)
+  if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
+    redis.call('HDEL', ids, 'i' .. job.id)
+  end
+end
+-- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
+-- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
+-- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
+-- as it may, no start left of its rate, or is paused, is not in the ring; \`held\` knows when a rate lets it in again.
+--
+-- In the hash of groups, under its name:
+--   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+
+local function new_group(number)
+  return {
+    number = number,
+    ready = 0,
+    claimed = 0,
+    in_ring = false,
+    paused = false,
+    concurrency = 0,
+    rate_limit = 0,
+    rate_window_ms = 0,
+    arrival_us = 0,
+  }
+end
+
+-- The group, or nil.
+local function read_group(groups, name)
+  local stored = redis.call('HGET', groups, name)
+  if not stored then
+    return nil
+  end
+  local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
+    string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
+  return {
+    number = tonumber(number),
+    ready = tonumber(ready),
+    claimed = tonumber(claimed),
+    in_ring = in_ring == '1',
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    arrival_us = tonumber(arrival_us),
+  }
+end
+
+local function open_group(groups, queue, name)
+  local group = read_group(groups, name)
+  if not group then
+    queue.groups = queue.groups + 1
+    group = new_group(queue.groups)
+  end
+  return group
+end
+
+-- One with no job and nothing set is forgotten, once its rate has nothing to remember.
+local function save_group(groups, name, group, now_us)
+  local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
+  if group.ready + group.claimed == 0 and not group.in_ring and not is_set then
+    redis.call('HDEL', groups, name)
+    return
+  end
+  local arrival_us = group.arrival_us > now_us and group.arrival_us or 0
+  local text = string.format(
+    '%.0f %.0f %.0f %d %d %.0f %.0f %.0f %.0f',
+    group.number,
+    group.ready,
+    group.claimed,
+    group.in_ring and 1 or 0,
+    group.paused and 1 or 0,
+    group.concurrency,
+    group.rate_limit,
+    group.rate_window_ms,
+    arrival_us
+  )
+  redis.call('HSET', groups, name, text)
+end
+
+-- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
+local function enter_ring(turns, held, name, group, now_us)
+  if group.in_ring or group.paused or group.ready == 0 then
+    return
+  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
+    return
+  elseif group.rate_limit > 0 then
+    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    if wait_ms > 0 then
+      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+      return
+    end
+  end
+  group.in_ring = true
+  redis.call('RPUSH', turns, name)
+end
+
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
+-- The greater the priority, the lower; 10 digits.
+local function rank_of(priority)
+  return string.format('%010.0f', 2147483648 - priority)
+end
+
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+  group.ready = group.ready + 1
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
+end
+
+-- A ready job of a group goes elsewhere. False when it was not there.
+local function leave_group(grouped, groups, job, seq, now_us)
+  local group = read_group(groups, job.group)
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
+    return false
+  end
+  group.ready = group.ready - 1
+  save_group(groups, job.group, group, now_us)
+  return true
+end
+
+-- A claimed job of a group is claimed no more.
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
+  if group then
+    group.claimed = math.max(0, group.claimed - 1)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
+  end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+  for _, name in ipairs(names) do
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
+    if group then
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
+    end
+  end
+end
+-- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
+-- \`prioritized\`, all others in the list \`ready\`.
+--
+-- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
+
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
+  if job.group ~= '' then
+    set_mark(queue, GROUPS)
+    join_group(keys, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
+  elseif in_front then
+    redis.call('LPUSH', keys.ready, seq)
+  else
+    redis.call('RPUSH', keys.ready, seq)
+  end
+end
+
+-- Takes a ready job from where it stands.
+local function leave_ready(keys, queue, job, seq, now_us)
+  if job.group ~= '' then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.ghosts = queue.ghosts + 1
+  end
+end
+-- The numbers of new jobs; see shared/queue/job.
+
+-- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
+local function number_jobs(queue, count, now_us)
+  local first = math.max(queue.last + 1, now_us)
+  queue.last = first + count - 1
+  queue.enqueued = queue.enqueued + count
+  return first
+end
+-- Putting jobs into a queue.
+
+-- A job is there from \`due_ms\` on; 0: at once.
+local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
+  local record = full_head(job) .. payload
+  local size = #record
+  if due_ms == 0 then
+    redis.call('HSET', keys.jobs, seq, record)
+    stand_ready(keys, queue, job, seq, false, now_us)
+    queue.ready = queue.ready + size
+  else
+    redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+    queue.scheduled = queue.scheduled + size
+  end
+end
+
+-- A job that waits for others; see shared/queue/parents.
+local function add_blocked(keys, queue, seq, job, payload, now_ms)
+  local record = full_head(job) .. payload
+  redis.call(
+    'HSET',
+    keys.jobs,
+    seq,
+    record,
+    'r' .. seq,
+    pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
+  )
+  redis.call('ZADD', keys.blocked, seq, seq)
+  queue.blocked = queue.blocked + #record
+end
+-- Duplicates: what is remembered of them, and jobs that they replace.
+
+-- The answer of an enqueue as text: '<first> <at> <number> …'.
+local function format_enqueued(first, duplicates)
+  local parts = { string.format('%.0f', first) }
+  for at, number in ipairs(duplicates) do
+    parts[at + 1] = string.format('%.0f', number)
+  end
+  return table.concat(parts, ' ')
+end
+
+local function first_of(remembered)
+  return tonumber(string.match(remembered, '^%d+'))
+end
+
+local function duplicates_of(remembered)
+  local duplicates = {}
+  for number in string.gmatch(remembered, ' (%d+)') do
+    duplicates[#duplicates + 1] = tonumber(number)
+  end
+  return duplicates
+end
+
+-- Where a job stands that takes another's place; answers false where it was claimed, or is over.
+local function leave_place(keys, queue, seq, old, run, size, now_us)
+  local state = run and run.state or 'r'
+  if run and run.attempts > 0 then
+    return false
+  elseif state == 's' then
+    redis.call('ZREM', keys.scheduled, seq)
+    queue.scheduled = queue.scheduled - size
+  elseif state == 'w' then
+    queue.blocked = queue.blocked - size
+  elseif state == 'r' or state == 'b' then
+    leave_ready(keys, queue, old, seq, now_us)
+    queue.ready = queue.ready - size
+  else
+    return false
+  end
+  return true
+end
+
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents and
+-- its age; delayed, it waits anew. One that was claimed stays as it is.
+local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return
+  end
+  local old, run = read_job(stored[1]), stored[2] and unpack_run(stored[2])
+  local stays = due_ms == 0 and old.group == new.group and old.priority == new.priority
+  local flags = run and run.flags > PLAIN and run.flags or 0
+  new.id, new.unique = old.id, old.unique
+  local record = full_head(new) .. payload
+  local size, state = #record, run and run.state or 'r'
+  if stays and state == 'r' and not run then
+    redis.call('HSET', keys.jobs, seq, record)
+    queue.ready = queue.ready - #stored[1] + size
+    return
+  elseif not leave_place(keys, queue, seq, old, run, #stored[1], now_us) then
+    return
+  end
+  redis.call('HSET', keys.jobs, seq, record)
+  if state == 'w' then
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
+    queue.blocked = queue.blocked + size
+  elseif due_ms == 0 then
+    redis.call('HDEL', keys.jobs, 'r' .. seq)
+    if flags > 0 then
+      redis.call(
+        'HSET',
+        keys.jobs,
+        'r' .. seq,
+        pack_run('r', 0, 0, math.floor(seq / 1000), size, flags, new.name)
+      )
+    end
+    stand_ready(keys, queue, new, seq, false, now_us)
+    queue.ready = queue.ready + size
+  else
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, flags, new.name))
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+    queue.scheduled = queue.scheduled + size
+  end
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- New children; see shared/queue/parents.
+
+local function as_parent(flags)
+  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
+end
+
+-- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
+local function link_here(keys, queue, id)
+  local seq, record, run = find_job(keys.jobs, keys.ids, id)
+  if not seq then
+    return nil
+  end
+  if run and run.state == 'f' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+  elseif run and run.state == 'd' then
+    local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+    end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
+  else
+    local at_ms = math.floor(seq / 1000)
+    local packed = run
+        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  return seq
+end
+
+-- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
+local function link_elsewhere(keys, queue, ref, now_ms)
+  if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
+    queue.chores = with_flag(queue.chores, ASK_AFTER)
+    note_due(queue, now_ms)
+  end
+end
+
+-- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
+-- it waits for; one that is not known is taken for done.
+local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
+  local refs = {}
+  for parent in string.gmatch(parents, '[^%z]+') do
+    local ref = parent
+    if string.sub(parent, 1, 1) == 'l' then
+      ref = link_here(keys, queue, string.sub(parent, 2))
+    else
+      link_elsewhere(keys, queue, ref, now_ms)
+    end
+    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
+      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+      refs[#refs + 1] = ref
+    end
+  end
+  if #refs > 0 then
+    local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
+    redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
+  end
+  return #refs
+end
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood.
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  if not job.is_plain then
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
+  end
+end
+
+-- A claimed job is claimed no more; its lease has been removed.
+local function end_claim(keys, queue, job, run, now_us)
+  queue.claimed = queue.claimed - run.size
+  if job.group ~= '' then
+    free_in_group(keys, job.group, now_us)
+  end
+end
+-- The worker of a cancelled job gives it up: the job is removed.
+local function stop_job(keys, queue, seq, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  redis.call('ZREM', keys.leases, seq)
+  end_claim(keys, queue, job, run, now_us)
+  erase_job(keys, queue, seq, job, run.flags)
+  queue.cancelled = queue.cancelled + 1
+end
+-- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
+local function judge_job(jobs, seq, token)
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  local run = stored[2] and unpack_run(stored[2])
+  local why = why_not(run, token)
+  if why then
+    return nil, nil, why
+  end
+  return stored[1], run
+end
+-- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
+-- ended, and their results stay with them.
+
+-- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many.
+local function drop_done(keys, queue, settings, now_ms, most)
+  local surplus = {}
+  if settings.keep_ms > 0 then
+    surplus = redis.call('ZRANGEBYSCORE', keys.done, '-inf', now_ms - settings.keep_ms, 'LIMIT', '0', most)
+  end
+  local above = settings.keep_ms == 0 and most or 0
+  if settings.keep_count > 0 then
+    above = redis.call('ZCARD', keys.done) - settings.keep_count
+  end
+  if above > #surplus then
+    surplus = redis.call('ZRANGE', keys.done, '0', math.min(above, most) - 1)
+  end
+  if #surplus == 0 then
+    return
+  end
+  local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(surplus)))
+  redis.call('ZREM', keys.done, unpack(surplus))
+  for at, seq in ipairs(surplus) do
+    local record = stored[at * 2 - 1]
+    if record then
+      queue.done = queue.done - #record
+      local flags = unpack_run(stored[at * 2]).flags
+      erase_job(keys, queue, seq, read_job(record), flags)
+    end
+  end
+end
+
+-- The jobs of a list of numbers and packed runs, claimed until now, are done.
+local function finish_jobs(keys, queue, settings, ended, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local keeps = settings.keep_count + settings.keep_ms > 0
+  local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  -- A removal first, so that it also works when the server is out of memory.
+  redis.call('ZREM', keys.leases, ended[1])
+  for at = 1, #ended, 3 do
+    local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
+    numbers[#numbers + 1] = seq
+    queue.claimed = queue.claimed - run.size
+    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
+    if has_flag(run.flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'f', result)
+      run.flags = run.flags - PARENT
+    end
+    if job and job.group ~= '' then
+      free_in_group(keys, job.group, now_us)
+    end
+    if keeps then
+      queue.done = queue.done + run.size
+      kept[#kept + 1] = now_ms
+      kept[#kept + 1] = seq
+      kept_runs[#kept_runs + 1] = 'r' .. seq
+      kept_runs[#kept_runs + 1] =
+        pack_run('f', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+      kept_runs[#kept_runs + 1] = 'o' .. seq
+      kept_runs[#kept_runs + 1] = result
+      if job then
+        free_unique(keys.ids, job, seq, true)
+      end
+    elseif job then
+      erase_job(keys, queue, seq, job, run.flags)
+    else
+      gone[#gone + 1] = seq
+      gone[#gone + 1] = 'r' .. seq
+      if run.attempts > 1 then
+        gone[#gone + 1] = 'e' .. seq
+      end
+    end
+  end
+  redis.call('ZREM', keys.leases, unpack(numbers))
+  if #gone > 0 then
+    redis.call('HDEL', keys.jobs, unpack(gone))
+  end
+  if keeps then
+    redis.call('ZADD', keys.done, unpack(kept))
+    redis.call('HSET', keys.jobs, unpack(kept_runs))
+  end
+  if queue.done > 0 then
+    drop_done(keys, queue, settings, now_ms, 100 + #numbers)
+  end
+  queue.acked = queue.acked + #numbers
+end
+-- Where only so many jobs may be claimed at once, one that ends lets another one start.
+
+-- Whether a worker that waits is to be called because a job is claimed no more.
+local function frees_others(queue)
+  if queue.idle == 0 or queue.ready == 0 then
+    return false
+  end
+  return is_marked(queue, GROUPS) or parse_settings(queue.settings).concurrency > 0
+end
+-- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
+
+local function format_places(refused, places)
+  return table.concat(refused, ' ') .. ';' .. table.concat(places, ' ')
+end
+
+local function parse_refused(text)
+  local refused = {}
+  for at, why in string.gmatch(string.match(text, '^[^;]*'), '(%d+) (%a+)') do
+    refused[#refused + 1] = tonumber(at)
+    refused[#refused + 1] = why
+  end
+  return refused
+end
+
+local function parse_places(text)
+  local places = {}
+  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
+    places[#places + 1] = tonumber(at)
+  end
+  return places
+end
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
+
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
+end
+-- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
+local SPEC_FIELDS = 20
+
+local function read_spec(specs, at)
+  local unique = specs[at + 12]
+  return {
+    name = specs[at],
+    id = specs[at + 2],
+    priority = tonumber(specs[at + 4]),
+    max_attempts = tonumber(specs[at + 5]),
+    max_run_ms = tonumber(specs[at + 6]),
+    backoff = tonumber(specs[at + 7]),
+    backoff_ms = tonumber(specs[at + 8]),
+    backoff_max_ms = tonumber(specs[at + 9]),
+    jitter = tonumber(specs[at + 10]),
+    group = specs[at + 11],
+    unique = unique == '' and '' or specs[at + 13] .. unique,
+    trace = specs[at + 16],
+    tags = specs[at + 17],
+  }
+end
+
+-- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
+local function new_tally()
+  return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
+end
+
+local function tally_due(tally, due_ms)
+  if due_ms == 0 then
+    tally.ready = tally.ready + 1
+  else
+    tally.soonest_ms = math.min(tally.soonest_ms, due_ms)
+  end
+end
+
+local function hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if job.id ~= '' then
+    redis.call('HSET', keys.ids, 'i' .. job.id, seq)
+  end
+  if job.unique ~= '' then
+    hold_unique(keys.ids, specs[at + 12], seq, specs[at + 13], now_ms + specs[at + 14])
+    tally.has_windows = tally.has_windows or specs[at + 13] == 'w'
+  end
+end
+
+-- Puts one job into the queue, unless it is a duplicate.
+local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
+  local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
+  local other = job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+    or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+  if other then
+    tally.duplicates[#tally.duplicates + 1] = place
+    tally.duplicates[#tally.duplicates + 1] = tonumber(other)
+    queue.enqueued = queue.enqueued - 1
+    if specs[at + 15] == '1' then
+      replace_job(keys, queue, other, job, payload, due_ms, now_us)
+      tally_due(tally, due_ms)
+    end
+    return
+  end
+  hold_names(keys, tally, specs, at, job, seq, now_ms)
+  local parents = specs[at + 18]
+  if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
+    add_blocked(keys, queue, seq, job, payload, now_ms)
+  else
+    add_job(keys, queue, seq, job, payload, due_ms, now_us)
+    tally_due(tally, due_ms)
+  end
+end
+
+-- What is to be done once all are in.
+local function see_to_new(keys, queue, tally, now_ms, how)
+  if tally.has_windows then
+    forget_old_uniques(keys.ids, now_ms)
+  end
+  if queue.idle > 0 then
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
+    if soonest_ms < math.huge then
+      see_to(keys.idle, queue, soonest_ms, now_ms, how)
+    end
+  end
+end
+
+-- A job on its way to another queue, as text.
+local function pack_spec(specs, at)
+  local parts = {}
+  for place = 1, SPEC_FIELDS do
+    local field = specs[at + place - 1]
+    parts[place] = struct.pack('>I4', #field) .. field
+  end
+  return table.concat(parts)
+end
+
+local function unpack_spec(packed)
+  local specs, at = {}, 1
+  for place = 1, SPEC_FIELDS do
+    specs[place], at = struct.unpack('>I4c0', packed, at)
+  end
+  return specs
+end
+
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
+  idle = idle,
+  leases = leases,
+  done = done,
+}
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
+  return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local settings = parse_settings(queue.settings)
+local first = number_jobs(queue, (#steps - steps_at + 1) / 24, now_us)
+local tally, refused = new_tally(), {}
+for at = steps_at, #steps, 24 do
+  local place, seq, target = (at - steps_at) / 24, steps[at], steps[at + 3]
+  local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
+  if why then
+    refused[#refused + 1] = place
+    refused[#refused + 1] = why
+    if why == 'cancelled' then
+      stop_job(keys, queue, seq, now_us)
+    end
+  else
+    finish_jobs(keys, queue, settings, { seq, run, steps[at + 2] }, now_us)
+    if target == '' then
+      enqueue_spec(keys, queue, tally, steps, at + 4, place, exact(first + place), now_us)
+    else
+      put_out(keys, queue, target, 'j' .. pack_spec(steps, at + 4), now_us)
+    end
+  end
+  if why or target ~= '' then
+    queue.enqueued = queue.enqueued - 1
+  end
+end
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
+-- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
+local function count_dead(kinds, queue, kind, seq, message, now_ms)
+  local stored = redis.call('HGET', kinds, kind)
+  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
+  if not number then
+    queue.kinds = queue.kinds + 1
+    number, count, first_ms = queue.kinds, 0, now_ms
+  end
+  local text = string.format(
+    '%.0f %.0f %.0f %.0f %s %s',
+    number,
+    count + 1,
+    first_ms,
+    now_ms,
+    seq,
+    beginning_of(message)
+  )
+  redis.call('HSET', kinds, kind, text)
+  return tonumber(number)
+end
+
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free.
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+    'e' .. seq,
+    pack_failure(now_ms, kind, message)
+  )
+  free_unique(keys.ids, job, seq, true)
+  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+end
+
+-- A dead job goes elsewhere.
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
+  queue.dead = queue.dead - run.size
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  if not number then
+    return
+  elseif tonumber(count) <= 1 then
+    redis.call('HDEL', keys.kinds, kind)
+  else
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+  end
+end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+end
+if frees_others(queue) then
+  tally.ready = math.max(tally.ready, 1)
+end
+see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
+save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+return { 'advanced', first, queue.chores, refused, tally.duplicates }
+`,
+  },
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'leases', 'done'],
+  lines: [
+    [1, 'lua/queue/advance.lua', 1],
+    [38, 'lua/shared/exact.lua', 1],
+    [43, 'lua/shared/clock.lua', 1],
+    [49, 'lua/shared/calls.lua', 1],
+    [95, 'lua/shared/tell.lua', 1],
+    [120, 'lua/shared/queue/state.lua', 1],
+    [196, 'lua/shared/queue/save.lua', 1],
+    [250, 'lua/shared/queue/save-call.lua', 1],
+    [258, 'lua/shared/queue/settings.lua', 1],
+    [285, 'lua/shared/queue/marks.lua', 1],
+    [299, 'lua/shared/queue/note-due.lua', 1],
+    [307, 'lua/shared/queue/rate.lua', 1],
+    [327, 'lua/shared/queue/job.lua', 1],
+    [413, 'lua/shared/queue/flags.lua', 1],
+    [431, 'lua/shared/queue/run.lua', 1],
+    [478, 'lua/shared/queue/fields.lua', 1],
+    [487, 'lua/shared/queue/names.lua', 1],
+    [533, 'lua/shared/queue/groups.lua', 1],
+    [674, 'lua/shared/queue/ready.lua', 1],
+    [708, 'lua/shared/queue/number.lua', 1],
+    [717, 'lua/shared/queue/enqueue.lua', 1],
+    [749, 'lua/shared/queue/replace.lua', 1],
+    [834, 'lua/shared/queue/idle.lua', 1],
+    [896, 'lua/shared/queue/find.lua', 1],
+    [925, 'lua/shared/queue/failure.lua', 1],
+    [935, 'lua/shared/queue/parents.lua', 1],
+    [1016, 'lua/shared/queue/link.lua', 1],
+    [1074, 'lua/shared/queue/end.lua', 1],
+    [1099, 'lua/shared/queue/stop.lua', 1],
+    [1108, 'lua/shared/queue/judge-one.lua', 1],
+    [1118, 'lua/shared/queue/finish.lua', 1],
+    [1203, 'lua/shared/queue/freed.lua', 1],
+    [1212, 'lua/shared/queue/told.lua', 1],
+    [1234, 'lua/shared/queue/outbox.lua', 1],
+    [1245, 'lua/shared/queue/spec.lua', 1],
+    [1348, 'lua/queue/advance.lua', 72],
+    [1414, 'lua/shared/queue/settle.lua', 1],
+    [1415, 'lua/shared/queue/dead.lua', 1],
+    [1484, 'lua/shared/queue/backoff.lua', 1],
+    [1524, 'lua/shared/queue/unblock.lua', 1],
+    [1530, 'lua/shared/queue/settle.lua', 13],
+    [1601, 'lua/queue/advance.lua', 139],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(6 + args.steps.length * 24)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    encoded[3] = args.channel
+    encoded[4] = args.sharded ? 1 : 0
+    encoded[5] = args.counted ? 1 : 0
+    let at = 6
+    for (const item of args.steps) {
+      encoded[at++] = item.number
+      encoded[at++] = item.token
+      encoded[at++] = item.result
+      encoded[at++] = item.target
+      encoded[at++] = item.name
+      encoded[at++] = item.payload
+      encoded[at++] = item.id
+      encoded[at++] = item.delayMs
+      encoded[at++] = item.priority
+      encoded[at++] = item.maxAttempts
+      encoded[at++] = item.maxRunMs
+      encoded[at++] = item.backoff
+      encoded[at++] = item.backoffMs
+      encoded[at++] = item.backoffMaxMs
+      encoded[at++] = item.jitter
+      encoded[at++] = item.group
+      encoded[at++] = item.unique
+      encoded[at++] = item.until
+      encoded[at++] = item.windowMs
+      encoded[at++] = item.replace ? 1 : 0
+      encoded[at++] = item.trace
+      encoded[at++] = item.tags
+      encoded[at++] = item.parents
+      encoded[at++] = item.ifParentFails
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'advanced':
+        return {
+          status: 'advanced',
+          first: asInteger(parts[1]),
+          chores: asInteger(parts[2]),
+          refused: readRefusedOfAdvanceAdvanced(parts[3]),
+          duplicates: readDuplicatesOfAdvanceAdvanced(parts[4]),
+        }
+      default:
+        return unexpected('the answer advanced', parts[0])
+    }
+  },
+}
+
+export interface AskArguments {
+  /** how many at most */
+  readonly limit: number
+  /** how long until they are asked after again */
+  readonly againMs: number
+}
+
+export type AskAnswer =
+  | { readonly status: 'asked'; readonly parents: { readonly queue: string; readonly id: string }[] }
+
+function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: string; readonly id: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly queue: string; readonly id: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { queue: asText(flat[from]), id: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing. Safe to repeat.
+ *
+ * Cost: O(limit x log n).
+ */
+export const ask: Operation<AskArguments, AskAnswer> = {
+  script: {
+    name: 'queue/ask',
+    sha1: '18aad69555f234a20f1b87aa9ce0c6122e18cd28',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Takes parents in other queues that are to be asked after now. They are asked after again after \`again_ms\`, so that a
+process that stops in between holds up nothing. Safe to repeat.
+
+@returns asked  parents:[queue:text id:text]
+@cost    O(limit x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local parents = KEYS[2] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local limit = tonumber(ARGV[1]) -- integer: how many at most
+local again_ms = tonumber(ARGV[2]) -- integer: how long until they are asked after again
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+
+local now_ms = math.floor(clock_us() / 1000)
+local refs = redis.call('ZRANGEBYSCORE', parents, '(0', now_ms, 'LIMIT', '0', limit)
+local asked = {}
+for _, ref in ipairs(refs) do
+  redis.call('ZADD', parents, string.format('%.0f', now_ms + again_ms), ref)
+  local name, id = string.match(ref, '^q(.*)\\1(.*)$')
+  asked[#asked + 1] = name
+  asked[#asked + 1] = id
+end
+if #refs < limit and has_flag(queue.chores, ASK_AFTER) then
+  queue.chores = queue.chores - ASK_AFTER
+end
+if #refs > 0 then
+  note_due(queue, now_ms + again_ms)
+end
+save_queue(meta, queue)
+return { 'asked', asked }
+`,
+  },
+  parts: ['meta', 'parents'],
+  lines: [
+    [1, 'lua/queue/ask.lua', 1],
+    [13, 'lua/shared/clock.lua', 1],
+    [19, 'lua/shared/queue/state.lua', 1],
+    [95, 'lua/shared/queue/save.lua', 1],
+    [149, 'lua/shared/queue/flags.lua', 1],
+    [167, 'lua/shared/queue/note-due.lua', 1],
+    [175, 'lua/queue/ask.lua', 18],
+  ],
+  encode(args) {
+    return [
+      args.limit,
+      args.againMs,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'asked':
+        return {
+          status: 'asked',
+          parents: readParentsOfAskAsked(parts[1]),
+        }
+      default:
+        return unexpected('the answer asked', parts[0])
+    }
+  },
+}
+
 export interface BuryArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -2246,7 +4575,7 @@ export interface BuryArguments {
 }
 
 export type BuryAnswer =
-  | { readonly status: 'buried'; readonly refused: { readonly at: number; readonly why: string }[] }
+  | { readonly status: 'buried'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
 function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
@@ -2258,22 +4587,22 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 }
 
 /**
- * Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more.
+ * Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n).
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '0a4cb17fff872f514cb0d50b21a658b00a027398',
+    sha1: 'e0a8efe960ea74582753e65a59bc631d9f2b44c7',
     reads: false,
     bytes: false,
     source: `--[[
 Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself:
 those named in \`refused\` (places counted from 0) have been lost, and why. A repeated call is answered the same and does
-nothing more.
+nothing more. \`chores\` is what some process has to see to; 0: nothing.
 
-@returns buried  refused:[at:integer why:text]
+@returns buried  chores:integer refused:[at:integer why:text]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -2287,6 +4616,14 @@ local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[10] -- hash: kinds of failures
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local ready = KEYS[12] -- list: ready jobs without group and priority
+local prioritized = KEYS[13] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[14] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[15] -- sorted set: ready jobs of groups -> number of the group
+local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -2539,6 +4876,8 @@ local function format_settings(settings)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -2655,9 +4994,27 @@ local function read_job(record)
     tags = tags,
   }
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -2701,6 +5058,87 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -2933,6 +5371,11 @@ end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
 local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
   local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
   redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
   redis.call('ZADD', keys.failed, number, seq)
@@ -2940,7 +5383,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -2966,10 +5409,18 @@ end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
   end
 end
 
@@ -2986,7 +5437,7 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  erase_job(keys.jobs, keys.ids, seq, job)
+  erase_job(keys, queue, seq, job, run.flags)
   queue.cancelled = queue.cancelled + 1
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
@@ -3103,6 +5554,14 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -3117,7 +5576,7 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'buried', parse_refused(remembered) }
+  return { 'buried', 0, parse_refused(remembered) }
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -3138,38 +5597,223 @@ for at = failures_at, #failures, 4 do
     bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
-if frees_others(queue) then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+local freed = frees_others(queue) and 1 or 0
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
+-- \`prioritized\`, all others in the list \`ready\`.
+--
+-- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
+
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
+  if job.group ~= '' then
+    set_mark(queue, GROUPS)
+    join_group(keys, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
+  elseif in_front then
+    redis.call('LPUSH', keys.ready, seq)
+  else
+    redis.call('RPUSH', keys.ready, seq)
+  end
+end
+
+-- Takes a ready job from where it stands.
+local function leave_ready(keys, queue, job, seq, now_us)
+  if job.group ~= '' then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.ghosts = queue.ghosts + 1
+  end
+end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
+
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
+end
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  freed = math.max(freed, settle_children(keys, queue, now_us, 100))
+end
+if queue.idle > 0 and freed > 0 then
+  call_idle(idle, queue, math.min(freed, 8), { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
-return { 'buried', refused }
+return { 'buried', queue.chores, refused }
 `,
   },
-  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle'],
+  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'ready', 'prioritized', 'scheduled', 'grouped', 'blocked', 'children', 'parents', 'outbox'],
   lines: [
     [1, 'lua/queue/bury.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/calls.lua', 1],
-    [80, 'lua/shared/tell.lua', 1],
-    [105, 'lua/shared/queue/state.lua', 1],
-    [181, 'lua/shared/queue/save.lua', 1],
-    [235, 'lua/shared/queue/save-call.lua', 1],
-    [243, 'lua/shared/queue/settings.lua', 1],
-    [270, 'lua/shared/queue/marks.lua', 1],
-    [282, 'lua/shared/queue/rate.lua', 1],
-    [302, 'lua/shared/queue/job.lua', 1],
-    [388, 'lua/shared/queue/run.lua', 1],
-    [435, 'lua/shared/queue/names.lua', 1],
-    [481, 'lua/shared/queue/failure.lua', 1],
-    [491, 'lua/shared/queue/groups.lua', 1],
-    [632, 'lua/shared/queue/dead.lua', 1],
-    [696, 'lua/shared/queue/end.lua', 1],
-    [713, 'lua/shared/queue/stop.lua', 1],
-    [722, 'lua/shared/queue/judge-one.lua', 1],
-    [732, 'lua/shared/queue/told.lua', 1],
-    [754, 'lua/shared/queue/idle.lua', 1],
-    [816, 'lua/shared/queue/freed.lua', 1],
-    [825, 'lua/queue/bury.lua', 49],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/shared/calls.lua', 1],
+    [88, 'lua/shared/tell.lua', 1],
+    [113, 'lua/shared/queue/state.lua', 1],
+    [189, 'lua/shared/queue/save.lua', 1],
+    [243, 'lua/shared/queue/save-call.lua', 1],
+    [251, 'lua/shared/queue/settings.lua', 1],
+    [278, 'lua/shared/queue/marks.lua', 1],
+    [292, 'lua/shared/queue/rate.lua', 1],
+    [312, 'lua/shared/queue/job.lua', 1],
+    [398, 'lua/shared/queue/flags.lua', 1],
+    [416, 'lua/shared/queue/run.lua', 1],
+    [463, 'lua/shared/queue/parents.lua', 1],
+    [544, 'lua/shared/queue/names.lua', 1],
+    [590, 'lua/shared/queue/failure.lua', 1],
+    [600, 'lua/shared/queue/groups.lua', 1],
+    [741, 'lua/shared/queue/dead.lua', 1],
+    [810, 'lua/shared/queue/end.lua', 1],
+    [835, 'lua/shared/queue/stop.lua', 1],
+    [844, 'lua/shared/queue/judge-one.lua', 1],
+    [854, 'lua/shared/queue/told.lua', 1],
+    [876, 'lua/shared/queue/idle.lua', 1],
+    [938, 'lua/shared/queue/freed.lua', 1],
+    [947, 'lua/queue/bury.lua', 59],
+    [1003, 'lua/shared/queue/settle.lua', 1],
+    [1004, 'lua/shared/queue/note-due.lua', 1],
+    [1012, 'lua/shared/queue/ready.lua', 1],
+    [1046, 'lua/shared/queue/backoff.lua', 1],
+    [1086, 'lua/shared/queue/unblock.lua', 1],
+    [1092, 'lua/shared/queue/outbox.lua', 1],
+    [1103, 'lua/shared/queue/settle.lua', 13],
+    [1174, 'lua/queue/bury.lua', 116],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -3194,7 +5838,8 @@ return { 'buried', refused }
       case 'buried':
         return {
           status: 'buried',
-          refused: readRefusedOfBuryBuried(parts[1]),
+          chores: asInteger(parts[1]),
+          refused: readRefusedOfBuryBuried(parts[2]),
         }
       default:
         return unexpected('the answer buried', parts[0])
@@ -3203,12 +5848,18 @@ return { 'buried', refused }
 }
 
 export interface CancelArguments {
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
   /** the jobs */
   readonly wanted: readonly (string)[]
 }
 
 export type CancelAnswer =
-  | { readonly status: 'cancelled'; readonly outcomes: string[] }
+  | { readonly status: 'cancelled'; readonly chores: number; readonly outcomes: string[] }
 
 function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
   const flat = asList(part)
@@ -3220,23 +5871,23 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed.
+ * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n).
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '3eec44e4ec0e203ae5652190e6946203975ed446',
+    sha1: '7e86a1a903d8225dad254f105205c740baf7ae74',
     reads: false,
     bytes: false,
     source: `--[[
 Cancels jobs. One that is not claimed is removed, also one that is dead or done: \`cancelled\`. One that is claimed is to
 stop: \`stopping\`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by
 one of the last three, or when its lease ends. \`absent\`: there is no such job. Repeating the call changes nothing more,
-and says \`absent\` of what it removed.
+and says \`absent\` of what it removed. \`chores\` is what some process has to see to; 0: nothing.
 
-@returns cancelled  outcomes:[outcome:text]
+@returns cancelled  chores:integer outcomes:[outcome:text]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -3250,13 +5901,49 @@ local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[10] -- hash: kinds of failures
 local done = KEYS[11] -- sorted set: jobs that are done and kept -> when they ended, in ms
-local wanted, wanted_at = ARGV, 1 -- repeated (id:text): the jobs
+local ready = KEYS[12] -- list: ready jobs without group and priority
+local turns = KEYS[13] -- list: groups that may be served, in turn
+local held = KEYS[14] -- sorted set: groups that their rate holds back -> until when, in ms
+local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
+local idle = KEYS[19] -- sorted set: workers that wait -> their number
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -3390,6 +6077,8 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -3506,9 +6195,1216 @@ local function read_job(record)
     tags = tags,
   }
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
+-- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
+
+-- The number of the job that a key of users belongs to, or nil.
+local function holder_of_unique(ids, key, now_ms)
+  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
+  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
+    return nil
+  end
+  return seq
+end
+
+local function hold_unique(ids, key, seq, till, ends_ms)
+  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
+end
+
+-- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
+local function forget_old_uniques(ids, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
+    if ends_ms and tonumber(ends_ms) <= now_ms then
+      redis.call('HDEL', ids, sample[at])
+    end
+  end
+end
+
+-- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
+local function free_unique(ids, job, seq, all)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  if till == 's' or (till == 'd' and all) then
+    local stored = redis.call('HGET', ids, 'u' .. key)
+    if stored and string.match(stored, '^%d+') == seq then
+      redis.call('HDEL', ids, 'u' .. key)
+    end
+  end
+end
+
+-- Frees all names of a job that is no more.
+local function free_names(ids, job, seq)
+  free_unique(ids, job, seq, true)
+  if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
+    redis.call('HDEL', ids, 'i' .. job.id)
+  end
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
+-- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
+-- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
+-- as it may, no start left of its rate, or is paused, is not in the ring; \`held\` knows when a rate lets it in again.
+--
+-- In the hash of groups, under its name:
+--   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+
+local function new_group(number)
+  return {
+    number = number,
+    ready = 0,
+    claimed = 0,
+    in_ring = false,
+    paused = false,
+    concurrency = 0,
+    rate_limit = 0,
+    rate_window_ms = 0,
+    arrival_us = 0,
+  }
+end
+
+-- The group, or nil.
+local function read_group(groups, name)
+  local stored = redis.call('HGET', groups, name)
+  if not stored then
+    return nil
+  end
+  local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
+    string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
+  return {
+    number = tonumber(number),
+    ready = tonumber(ready),
+    claimed = tonumber(claimed),
+    in_ring = in_ring == '1',
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    arrival_us = tonumber(arrival_us),
+  }
+end
+
+local function open_group(groups, queue, name)
+  local group = read_group(groups, name)
+  if not group then
+    queue.groups = queue.groups + 1
+    group = new_group(queue.groups)
+  end
+  return group
+end
+
+-- One with no job and nothing set is forgotten, once its rate has nothing to remember.
+local function save_group(groups, name, group, now_us)
+  local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
+  if group.ready + group.claimed == 0 and not group.in_ring and not is_set then
+    redis.call('HDEL', groups, name)
+    return
+  end
+  local arrival_us = group.arrival_us > now_us and group.arrival_us or 0
+  local text = string.format(
+    '%.0f %.0f %.0f %d %d %.0f %.0f %.0f %.0f',
+    group.number,
+    group.ready,
+    group.claimed,
+    group.in_ring and 1 or 0,
+    group.paused and 1 or 0,
+    group.concurrency,
+    group.rate_limit,
+    group.rate_window_ms,
+    arrival_us
+  )
+  redis.call('HSET', groups, name, text)
+end
+
+-- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
+local function enter_ring(turns, held, name, group, now_us)
+  if group.in_ring or group.paused or group.ready == 0 then
+    return
+  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
+    return
+  elseif group.rate_limit > 0 then
+    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    if wait_ms > 0 then
+      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+      return
+    end
+  end
+  group.in_ring = true
+  redis.call('RPUSH', turns, name)
+end
+
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
+-- The greater the priority, the lower; 10 digits.
+local function rank_of(priority)
+  return string.format('%010.0f', 2147483648 - priority)
+end
+
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+  group.ready = group.ready + 1
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
+end
+
+-- A ready job of a group goes elsewhere. False when it was not there.
+local function leave_group(grouped, groups, job, seq, now_us)
+  local group = read_group(groups, job.group)
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
+    return false
+  end
+  group.ready = group.ready - 1
+  save_group(groups, job.group, group, now_us)
+  return true
+end
+
+-- A claimed job of a group is claimed no more.
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
+  if group then
+    group.claimed = math.max(0, group.claimed - 1)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
+  end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+  for _, name in ipairs(names) do
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
+    if group then
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
+    end
+  end
+end
+-- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
+-- \`prioritized\`, all others in the list \`ready\`.
+--
+-- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
+
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
+  if job.group ~= '' then
+    set_mark(queue, GROUPS)
+    join_group(keys, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
+  elseif in_front then
+    redis.call('LPUSH', keys.ready, seq)
+  else
+    redis.call('RPUSH', keys.ready, seq)
+  end
+end
+
+-- Takes a ready job from where it stands.
+local function leave_ready(keys, queue, job, seq, now_us)
+  if job.group ~= '' then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.ghosts = queue.ghosts + 1
+  end
+end
+-- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
+-- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
+local function count_dead(kinds, queue, kind, seq, message, now_ms)
+  local stored = redis.call('HGET', kinds, kind)
+  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
+  if not number then
+    queue.kinds = queue.kinds + 1
+    number, count, first_ms = queue.kinds, 0, now_ms
+  end
+  local text = string.format(
+    '%.0f %.0f %.0f %.0f %s %s',
+    number,
+    count + 1,
+    first_ms,
+    now_ms,
+    seq,
+    beginning_of(message)
+  )
+  redis.call('HSET', kinds, kind, text)
+  return tonumber(number)
+end
+
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free.
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+    'e' .. seq,
+    pack_failure(now_ms, kind, message)
+  )
+  free_unique(keys.ids, job, seq, true)
+  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+end
+
+-- A dead job goes elsewhere.
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
+  queue.dead = queue.dead - run.size
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  if not number then
+    return
+  elseif tonumber(count) <= 1 then
+    redis.call('HDEL', keys.kinds, kind)
+  else
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+  end
+end
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood.
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  if not job.is_plain then
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
+  end
+end
+
+-- A claimed job is claimed no more; its lease has been removed.
+local function end_claim(keys, queue, job, run, now_us)
+  queue.claimed = queue.claimed - run.size
+  if job.group ~= '' then
+    free_in_group(keys, job.group, now_us)
+  end
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- Takes a job that is not claimed from where it stands, whatever its state.
+local function displace(keys, queue, seq, job, run, size, now_us)
+  local state = run and run.state or 'r'
+  if state == 's' then
+    redis.call('ZREM', keys.scheduled, seq)
+    queue.scheduled = queue.scheduled - size
+  elseif state == 'w' then
+    unblock(keys, queue, seq, run)
+    leave_parents(keys, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
+  elseif state == 'd' then
+    leave_dead(keys, queue, seq, run)
+  elseif state == 'f' then
+    redis.call('ZREM', keys.done, seq)
+    queue.done = queue.done - size
+  else
+    leave_ready(keys, queue, job, seq, now_us)
+    queue.ready = queue.ready - size
+  end
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+
+local keys = {
+  jobs = jobs,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  done = done,
+  ready = ready,
+  turns = turns,
+  held = held,
+  ids = ids,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
+}
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_us = clock_us()
+local outcomes = {}
+for at = wanted_at, #wanted, 1 do
+  local seq, record, run = find_job(jobs, ids, wanted[at])
+  if not seq then
+    outcomes[#outcomes + 1] = 'absent'
+  elseif run and (run.state == 'c' or run.state == 'x') then
+    redis.call(
+      'HSET',
+      jobs,
+      'r' .. seq,
+      pack_run('x', run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
+    )
+    outcomes[#outcomes + 1] = 'stopping'
+  else
+    local job = read_job(record)
+    displace(keys, queue, seq, job, run, #record, now_us)
+    erase_job(keys, queue, seq, job, run and run.flags or PLAIN)
+    queue.cancelled = queue.cancelled + 1
+    outcomes[#outcomes + 1] = 'cancelled'
+  end
+end
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
+
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
+end
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  local became_ready = settle_children(keys, queue, now_us, 100)
+  if queue.idle > 0 then
+    call_idle(
+      idle,
+      queue,
+      math.min(became_ready, 8),
+      { channel = channel, sharded = sharded, counted = counted }
+    )
+  end
+end
+save_queue(meta, queue)
+return { 'cancelled', queue.chores, outcomes }
+`,
+  },
+  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'ready', 'turns', 'held', 'blocked', 'children', 'parents', 'outbox', 'idle'],
+  lines: [
+    [1, 'lua/queue/cancel.lua', 1],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/tell.lua', 1],
+    [65, 'lua/shared/queue/state.lua', 1],
+    [141, 'lua/shared/queue/save.lua', 1],
+    [195, 'lua/shared/queue/marks.lua', 1],
+    [209, 'lua/shared/queue/rate.lua', 1],
+    [229, 'lua/shared/queue/job.lua', 1],
+    [315, 'lua/shared/queue/flags.lua', 1],
+    [333, 'lua/shared/queue/run.lua', 1],
+    [380, 'lua/shared/queue/parents.lua', 1],
+    [461, 'lua/shared/queue/names.lua', 1],
+    [507, 'lua/shared/queue/failure.lua', 1],
+    [517, 'lua/shared/queue/groups.lua', 1],
+    [658, 'lua/shared/queue/ready.lua', 1],
+    [692, 'lua/shared/queue/dead.lua', 1],
+    [761, 'lua/shared/queue/end.lua', 1],
+    [786, 'lua/shared/queue/find.lua', 1],
+    [815, 'lua/shared/queue/displace.lua', 1],
+    [834, 'lua/shared/queue/idle.lua', 1],
+    [896, 'lua/queue/cancel.lua', 53],
+    [944, 'lua/shared/queue/settle.lua', 1],
+    [945, 'lua/shared/queue/note-due.lua', 1],
+    [953, 'lua/shared/queue/backoff.lua', 1],
+    [993, 'lua/shared/queue/unblock.lua', 1],
+    [999, 'lua/shared/queue/outbox.lua', 1],
+    [1010, 'lua/shared/queue/settle.lua', 13],
+    [1081, 'lua/queue/cancel.lua', 102],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(3 + args.wanted.length)
+    encoded[0] = args.channel
+    encoded[1] = args.sharded ? 1 : 0
+    encoded[2] = args.counted ? 1 : 0
+    let at = 3
+    for (const item of args.wanted) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'cancelled':
+        return {
+          status: 'cancelled',
+          chores: asInteger(parts[1]),
+          outcomes: readOutcomesOfCancelCancelled(parts[2]),
+        }
+      default:
+        return unexpected('the answer cancelled', parts[0])
+    }
+  },
+}
+
+export interface ChangeParentsArguments {
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+  /** the job */
+  readonly id: string
+  /** what to add and to remove, 'l<id>' or 'q<queue>\1<id>' */
+  readonly changes: readonly { readonly adds: boolean; readonly parent: string }[]
+}
+
+export type ChangeParentsAnswer =
+  | { readonly status: 'changed'; readonly left: number; readonly chores: number }
+  | { readonly status: 'refused'; readonly state: string }
+
+
+/**
+ * Lets a blocked job wait for more parents, or for fewer; one that waits for none any more becomes ready, or is scheduled. A parent that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a parent is no older job. In both cases nothing is changed. Safe to repeat.
+ *
+ * Cost: O(parents x log n).
+ */
+export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
+  script: {
+    name: 'queue/change-parents',
+    sha1: '5db45edf30b0030766423da6d5d57a153329b3df',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Lets a blocked job wait for more parents, or for fewer; one that waits for none any more becomes ready, or is scheduled.
+A parent that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is
+taken for done. \`left\` is how many it waits for now. \`state\`: it is not blocked but that, or \`absent\`; \`newer\`: a parent
+is no older job. In both cases nothing is changed. Safe to repeat.
+
+@returns changed  left:integer chores:integer
+@returns refused  state:text
+@cost    O(parents x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[13] -- hash: kinds of failures
+local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
+local idle = KEYS[18] -- sorted set: workers that wait -> their number
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local id = ARGV[4] -- text: the job
+local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to add and to remove, 'l<id>' or 'q<queue>\\1<id>'
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
+-- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+
+-- How many may start now.
+local function starts_left(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  local ahead_us = math.max(0, arrival_us - now_us)
+  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
+end
+
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
+local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
+end
+
+-- Milliseconds until one more may start.
+local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -3784,6 +7680,399 @@ local function leave_ready(keys, queue, job, seq, now_us)
     queue.ghosts = queue.ghosts + 1
   end
 end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- New children; see shared/queue/parents.
+
+local function as_parent(flags)
+  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
+end
+
+-- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
+local function link_here(keys, queue, id)
+  local seq, record, run = find_job(keys.jobs, keys.ids, id)
+  if not seq then
+    return nil
+  end
+  if run and run.state == 'f' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+  elseif run and run.state == 'd' then
+    local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+    end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
+  else
+    local at_ms = math.floor(seq / 1000)
+    local packed = run
+        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  return seq
+end
+
+-- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
+local function link_elsewhere(keys, queue, ref, now_ms)
+  if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
+    queue.chores = with_flag(queue.chores, ASK_AFTER)
+    note_due(queue, now_ms)
+  end
+end
+
+-- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
+-- it waits for; one that is not known is taken for done.
+local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
+  local refs = {}
+  for parent in string.gmatch(parents, '[^%z]+') do
+    local ref = parent
+    if string.sub(parent, 1, 1) == 'l' then
+      ref = link_here(keys, queue, string.sub(parent, 2))
+    else
+      link_elsewhere(keys, queue, ref, now_ms)
+    end
+    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
+      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+      refs[#refs + 1] = ref
+    end
+  end
+  if #refs > 0 then
+    local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
+    redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
+  end
+  return #refs
+end
+-- Other parents for a child that waits; see shared/queue/parents.
+
+-- Whether a parent may be added to a child: it is older, or not known. Another queue is not asked here.
+local function is_older(keys, parent, seq)
+  if string.sub(parent, 1, 1) ~= 'l' then
+    return false
+  end
+  local found = find_job(keys.jobs, keys.ids, string.sub(parent, 2))
+  return not found or tonumber(found) < tonumber(seq)
+end
+
+-- What a child waits for: its refs, and what else stands with them.
+local function read_wants(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  local policy, delay_ms = string.match(stored, '^(%a)%d+ (%d+)')
+  local refs = {}
+  for ref in each_ref(stored) do
+    refs[#refs + 1] = ref
+  end
+  return { policy = policy, delay_ms = tonumber(delay_ms), refs = refs }
+end
+
+-- Answers how many of them have not ended.
+local function save_wants(keys, seq, wants)
+  local left = 0
+  for _, ref in ipairs(wants.refs) do
+    if redis.call('ZSCORE', keys.children, ref .. '\\0' .. seq) then
+      left = left + 1
+    end
+  end
+  local head = string.format('%s%d %.0f', wants.policy, left, wants.delay_ms)
+  redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(wants.refs, '\\0'))
+  return left
+end
+
+local function add_parent(keys, queue, seq, wants, parent)
+  local ref = link_here(keys, queue, string.sub(parent, 2))
+  for _, other in ipairs(wants.refs) do
+    if other == ref then
+      return
+    end
+  end
+  if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
+    redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+    wants.refs[#wants.refs + 1] = ref
+  end
+end
+
+local function remove_parent(keys, seq, wants, parent)
+  local ref = parent
+  if string.sub(parent, 1, 1) == 'l' then
+    ref = find_job(keys.jobs, keys.ids, string.sub(parent, 2)) or ''
+  end
+  for at, other in ipairs(wants.refs) do
+    if other == ref then
+      table.remove(wants.refs, at)
+      redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+      forget_parent(keys, ref)
+      return
+    end
+  end
+end
+
+local function change_parent(keys, queue, seq, wants, adds, parent)
+  if adds then
+    add_parent(keys, queue, seq, wants, parent)
+  else
+    remove_parent(keys, seq, wants, parent)
+  end
+end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
+}
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+
+local now_us = clock_us()
+local seq, record, run = find_job(jobs, ids, id)
+local state = seq and state_of(run) or 'absent'
+if state ~= 'blocked' then
+  return { 'refused', state }
+end
+for at = changes_at, #changes, 2 do
+  if changes[at] == '1' and not is_older(keys, changes[at + 1], seq) then
+    return { 'refused', 'newer' }
+  end
+end
+local wants = read_wants(keys, seq)
+for at = changes_at, #changes, 2 do
+  change_parent(keys, queue, seq, wants, changes[at] == '1', changes[at + 1])
+end
+local became_ready = 0
+local left = save_wants(keys, seq, wants)
+if left == 0 and unblock_child(keys, queue, seq, read_job(record), run, wants.delay_ms, now_us) then
+  became_ready = 1
+end
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
@@ -3818,6 +8107,11 @@ end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
 local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
   local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
   redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
   redis.call('ZADD', keys.failed, number, seq)
@@ -3825,7 +8119,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -3851,10 +8145,18 @@ end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
   end
 end
 
@@ -3865,124 +8167,163 @@ local function end_claim(keys, queue, job, run, now_us)
     free_in_group(keys, job.group, now_us)
   end
 end
--- Finding a job by its id.
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
 
--- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
-local function find_job(jobs, ids, id)
-  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
-  if not seq then
-    return nil
-  end
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-  if not stored[1] then
-    return nil
-  end
-  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
 end
 
-local STATES =
-  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+local PARENT_FAILED = 'parent-failed'
 
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
--- Takes a job that is not claimed from where it stands, whatever its state.
-local function displace(keys, queue, seq, job, run, size, now_us)
-  local state = run and run.state or 'r'
-  if state == 's' then
-    redis.call('ZREM', keys.scheduled, seq)
-    queue.scheduled = queue.scheduled - size
-  elseif state == 'd' then
-    leave_dead(keys, queue, seq, run)
-  elseif state == 'f' then
-    redis.call('ZREM', keys.done, seq)
-    queue.done = queue.done - size
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    leave_ready(keys, queue, job, seq, now_us)
-    queue.ready = queue.ready - size
-  end
-end
-
-local keys = {
-  jobs = jobs,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  groups = groups,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  done = done,
-}
-
-local queue = open_queue(meta, '', '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-local now_us = clock_us()
-local outcomes = {}
-for at = wanted_at, #wanted, 1 do
-  local seq, record, run = find_job(jobs, ids, wanted[at])
-  if not seq then
-    outcomes[#outcomes + 1] = 'absent'
-  elseif run and (run.state == 'c' or run.state == 'x') then
-    redis.call(
-      'HSET',
-      jobs,
-      'r' .. seq,
-      pack_run('x', run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
-    )
-    outcomes[#outcomes + 1] = 'stopping'
-  else
-    local job = read_job(record)
-    displace(keys, queue, seq, job, run, #record, now_us)
-    erase_job(jobs, ids, seq, job)
+    erase_job(keys, queue, seq, job, run.flags)
     queue.cancelled = queue.cancelled + 1
-    outcomes[#outcomes + 1] = 'cancelled'
   end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  became_ready = became_ready + settle_children(keys, queue, now_us, 100)
+end
+if queue.idle > 0 then
+  call_idle(
+    idle,
+    queue,
+    math.min(became_ready, 8),
+    { channel = channel, sharded = sharded, counted = counted }
+  )
 end
 save_queue(meta, queue)
-return { 'cancelled', outcomes }
+return { 'changed', left, queue.chores }
 `,
   },
-  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle'],
   lines: [
-    [1, 'lua/queue/cancel.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/queue/state.lua', 1],
-    [105, 'lua/shared/queue/save.lua', 1],
-    [159, 'lua/shared/queue/marks.lua', 1],
-    [171, 'lua/shared/queue/rate.lua', 1],
-    [191, 'lua/shared/queue/job.lua', 1],
-    [277, 'lua/shared/queue/run.lua', 1],
-    [324, 'lua/shared/queue/names.lua', 1],
-    [370, 'lua/shared/queue/failure.lua', 1],
-    [380, 'lua/shared/queue/groups.lua', 1],
-    [521, 'lua/shared/queue/ready.lua', 1],
-    [555, 'lua/shared/queue/dead.lua', 1],
-    [619, 'lua/shared/queue/end.lua', 1],
-    [636, 'lua/shared/queue/find.lua', 1],
-    [657, 'lua/shared/queue/displace.lua', 1],
-    [673, 'lua/queue/cancel.lua', 38],
+    [1, 'lua/queue/change-parents.lua', 1],
+    [35, 'lua/shared/clock.lua', 1],
+    [41, 'lua/shared/tell.lua', 1],
+    [66, 'lua/shared/queue/state.lua', 1],
+    [142, 'lua/shared/queue/save.lua', 1],
+    [196, 'lua/shared/queue/marks.lua', 1],
+    [210, 'lua/shared/queue/note-due.lua', 1],
+    [218, 'lua/shared/queue/rate.lua', 1],
+    [238, 'lua/shared/queue/job.lua', 1],
+    [324, 'lua/shared/queue/flags.lua', 1],
+    [342, 'lua/shared/queue/run.lua', 1],
+    [389, 'lua/shared/queue/names.lua', 1],
+    [435, 'lua/shared/queue/failure.lua', 1],
+    [445, 'lua/shared/queue/groups.lua', 1],
+    [586, 'lua/shared/queue/ready.lua', 1],
+    [620, 'lua/shared/queue/find.lua', 1],
+    [649, 'lua/shared/queue/parents.lua', 1],
+    [730, 'lua/shared/queue/link.lua', 1],
+    [788, 'lua/shared/queue/relink.lua', 1],
+    [858, 'lua/shared/queue/backoff.lua', 1],
+    [898, 'lua/shared/queue/unblock.lua', 1],
+    [904, 'lua/shared/queue/idle.lua', 1],
+    [966, 'lua/queue/change-parents.lua', 56],
+    [1012, 'lua/shared/queue/settle.lua', 1],
+    [1013, 'lua/shared/queue/dead.lua', 1],
+    [1082, 'lua/shared/queue/end.lua', 1],
+    [1107, 'lua/shared/queue/outbox.lua', 1],
+    [1118, 'lua/shared/queue/settle.lua', 13],
+    [1189, 'lua/queue/change-parents.lua', 103],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(args.wanted.length)
-    let at = 0
-    for (const item of args.wanted) {
-      encoded[at++] = item
+    const encoded = new Array<Argument>(4 + args.changes.length * 2)
+    encoded[0] = args.channel
+    encoded[1] = args.sharded ? 1 : 0
+    encoded[2] = args.counted ? 1 : 0
+    encoded[3] = args.id
+    let at = 4
+    for (const item of args.changes) {
+      encoded[at++] = item.adds ? 1 : 0
+      encoded[at++] = item.parent
     }
     return encoded
   },
   decode(reply) {
     const parts = asList(reply)
     switch (asText(parts[0])) {
-      case 'cancelled':
+      case 'changed':
         return {
-          status: 'cancelled',
-          outcomes: readOutcomesOfCancelCancelled(parts[1]),
+          status: 'changed',
+          left: asInteger(parts[1]),
+          chores: asInteger(parts[2]),
+        }
+      case 'refused':
+        return {
+          status: 'refused',
+          state: asText(parts[1]),
         }
       default:
-        return unexpected('the answer cancelled', parts[0])
+        return unexpected('one of the answers changed, refused', parts[0])
     }
   },
 }
@@ -4008,7 +8349,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: 'e9d2829ab3890e4991354bcf65d464fc55f72058',
+    sha1: 'df9978b62af7de3c5c863fb509ce8e4456bbb194',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4033,6 +8374,11 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local blocked = KEYS[17] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[18] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[19] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
+local inbox = KEYS[21] -- hash: other queue -> number of the newest that came from it
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -4144,6 +8490,11 @@ local keys = {
   kinds,
   done,
   idle,
+  blocked,
+  children,
+  parents,
+  outbox,
+  inbox,
 }
 local existed = 0
 for _, key in ipairs(keys) do
@@ -4152,12 +8503,12 @@ end
 return { 'cleared', existed }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox'],
   lines: [
     [1, 'lua/queue/clear.lua', 1],
-    [27, 'lua/shared/tell.lua', 1],
-    [52, 'lua/shared/queue/idle.lua', 1],
-    [114, 'lua/queue/clear.lua', 29],
+    [32, 'lua/shared/tell.lua', 1],
+    [57, 'lua/shared/queue/idle.lua', 1],
+    [119, 'lua/queue/clear.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5096,6 +9447,229 @@ return {
   },
 }
 
+export interface DeliveredArguments {
+  /** of what was brought */
+  readonly numbers: readonly (string)[]
+}
+
+export type DeliveredAnswer =
+  | { readonly status: 'delivered' }
+
+
+/**
+ * What was brought to other queues leaves the outbox. Safe to repeat.
+ *
+ * Cost: O(numbers x log n).
+ */
+export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
+  script: {
+    name: 'queue/delivered',
+    sha1: '50ec25151f6830d3d8f8a3a9a6b4b75f0683c38c',
+    reads: false,
+    bytes: false,
+    source: `--[[
+What was brought to other queues leaves the outbox. Safe to repeat.
+
+@returns delivered
+@cost    O(numbers x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local outbox = KEYS[3] -- sorted set: what goes to other queues -> its number
+local numbers, numbers_at = ARGV, 1 -- repeated (number:text): of what was brought
+
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+
+for at = numbers_at, #numbers, 1 do
+  redis.call('HDEL', jobs, 'x' .. numbers[at])
+  redis.call('ZREM', outbox, numbers[at])
+end
+if has_flag(queue.chores, DELIVER) and redis.call('EXISTS', outbox) == 0 then
+  queue.chores = queue.chores - DELIVER
+end
+save_queue(meta, queue)
+return { 'delivered' }
+`,
+  },
+  parts: ['meta', 'jobs', 'outbox'],
+  lines: [
+    [1, 'lua/queue/delivered.lua', 1],
+    [12, 'lua/shared/queue/state.lua', 1],
+    [88, 'lua/shared/queue/save.lua', 1],
+    [142, 'lua/shared/queue/flags.lua', 1],
+    [160, 'lua/queue/delivered.lua', 15],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(args.numbers.length)
+    let at = 0
+    for (const item of args.numbers) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'delivered':
+        return { status: 'delivered' }
+      default:
+        return unexpected('the answer delivered', parts[0])
+    }
+  },
+}
+
 export interface EnqueueAlikeArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -5641,12 +10215,12 @@ export interface EnqueueArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** see shared/queue/job; `until`: s, d or w */
-  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string }[]
+  /** see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link */
+  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string }[]
 }
 
 export type EnqueueAnswer =
-  | { readonly status: 'enqueued'; readonly first: number; readonly duplicates: { readonly at: number; readonly number: number }[] }
+  | { readonly status: 'enqueued'; readonly first: number; readonly chores: number; readonly duplicates: { readonly at: number; readonly number: number }[] }
 
 function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly at: number; readonly number: number })[] {
   const flat = asList(part)
@@ -5665,7 +10239,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '3d67b29276fb8babaed6f4569e35b6439993b148',
+    sha1: '46c57085f25ac863065dc7819c3c32fd7a5518b5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5675,7 +10249,7 @@ whose unique key is held: those are not enqueued, and \`number\` is that of the 
 gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is
 told in \`duplicates\` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
 
-@returns enqueued  first:integer duplicates:[at:integer number:integer]
+@returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -5689,13 +10263,20 @@ local turns = KEYS[8] -- list: groups that may be served, in turn
 local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[14] -- hash: kinds of failures
+local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text): see shared/queue/job; \`until\`: s, d or w
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text): see shared/queue/job; \`until\`: s, d or w; parents: see shared/queue/link
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16.
@@ -5929,6 +10510,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -6053,9 +10636,27 @@ local function read_job(record)
     tags = tags,
   }
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -6347,6 +10948,21 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
     queue.scheduled = queue.scheduled + size
   end
 end
+
+-- A job that waits for others; see shared/queue/parents.
+local function add_blocked(keys, queue, seq, job, payload, now_ms)
+  local record = full_head(job) .. payload
+  redis.call(
+    'HSET',
+    keys.jobs,
+    seq,
+    record,
+    'r' .. seq,
+    pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
+  )
+  redis.call('ZADD', keys.blocked, seq, seq)
+  queue.blocked = queue.blocked + #record
+end
 -- Duplicates: what is remembered of them, and jobs that they replace.
 
 -- The answer of an enqueue as text: '<first> <at> <number> …'.
@@ -6370,38 +10986,63 @@ local function duplicates_of(remembered)
   return duplicates
 end
 
--- A job that was not claimed yet takes the options and the payload of another one, but keeps its names and its place;
--- delayed, it waits anew. One that was claimed stays as it is.
+-- Where a job stands that takes another's place; answers false where it was claimed, or is over.
+local function leave_place(keys, queue, seq, old, run, size, now_us)
+  local state = run and run.state or 'r'
+  if run and run.attempts > 0 then
+    return false
+  elseif state == 's' then
+    redis.call('ZREM', keys.scheduled, seq)
+    queue.scheduled = queue.scheduled - size
+  elseif state == 'w' then
+    queue.blocked = queue.blocked - size
+  elseif state == 'r' or state == 'b' then
+    leave_ready(keys, queue, old, seq, now_us)
+    queue.ready = queue.ready - size
+  else
+    return false
+  end
+  return true
+end
+
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents and
+-- its age; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   if not stored[1] then
     return
   end
   local old, run = read_job(stored[1]), stored[2] and unpack_run(stored[2])
-  if run and run.attempts > 0 then
-    return
-  end
+  local stays = due_ms == 0 and old.group == new.group and old.priority == new.priority
+  local flags = run and run.flags > PLAIN and run.flags or 0
   new.id, new.unique = old.id, old.unique
   local record = full_head(new) .. payload
-  local size = #record
-  redis.call('HSET', keys.jobs, seq, record)
-  if run and run.state == 's' then
-    redis.call('ZREM', keys.scheduled, seq)
-    queue.scheduled = queue.scheduled - #stored[1]
-  else
-    queue.ready = queue.ready - #stored[1]
-    if due_ms == 0 and old.group == new.group and old.priority == new.priority then
-      queue.ready = queue.ready + size
-      return
-    end
-    leave_ready(keys, queue, old, seq, now_us)
+  local size, state = #record, run and run.state or 'r'
+  if stays and state == 'r' and not run then
+    redis.call('HSET', keys.jobs, seq, record)
+    queue.ready = queue.ready - #stored[1] + size
+    return
+  elseif not leave_place(keys, queue, seq, old, run, #stored[1], now_us) then
+    return
   end
-  if due_ms == 0 then
+  redis.call('HSET', keys.jobs, seq, record)
+  if state == 'w' then
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
+    queue.blocked = queue.blocked + size
+  elseif due_ms == 0 then
     redis.call('HDEL', keys.jobs, 'r' .. seq)
+    if flags > 0 then
+      redis.call(
+        'HSET',
+        keys.jobs,
+        'r' .. seq,
+        pack_run('r', 0, 0, math.floor(seq / 1000), size, flags, new.name)
+      )
+    end
     stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
@@ -6469,8 +11110,290 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, how)
   end
 end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- New children; see shared/queue/parents.
+
+local function as_parent(flags)
+  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
+end
+
+-- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
+local function link_here(keys, queue, id)
+  local seq, record, run = find_job(keys.jobs, keys.ids, id)
+  if not seq then
+    return nil
+  end
+  if run and run.state == 'f' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+  elseif run and run.state == 'd' then
+    local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+    end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
+  else
+    local at_ms = math.floor(seq / 1000)
+    local packed = run
+        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  return seq
+end
+
+-- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
+local function link_elsewhere(keys, queue, ref, now_ms)
+  if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
+    queue.chores = with_flag(queue.chores, ASK_AFTER)
+    note_due(queue, now_ms)
+  end
+end
+
+-- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
+-- it waits for; one that is not known is taken for done.
+local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
+  local refs = {}
+  for parent in string.gmatch(parents, '[^%z]+') do
+    local ref = parent
+    if string.sub(parent, 1, 1) == 'l' then
+      ref = link_here(keys, queue, string.sub(parent, 2))
+    else
+      link_elsewhere(keys, queue, ref, now_ms)
+    end
+    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
+      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+      refs[#refs + 1] = ref
+    end
+  end
+  if #refs > 0 then
+    local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
+    redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
+  end
+  return #refs
+end
+-- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
+local SPEC_FIELDS = 20
+
+local function read_spec(specs, at)
+  local unique = specs[at + 12]
+  return {
+    name = specs[at],
+    id = specs[at + 2],
+    priority = tonumber(specs[at + 4]),
+    max_attempts = tonumber(specs[at + 5]),
+    max_run_ms = tonumber(specs[at + 6]),
+    backoff = tonumber(specs[at + 7]),
+    backoff_ms = tonumber(specs[at + 8]),
+    backoff_max_ms = tonumber(specs[at + 9]),
+    jitter = tonumber(specs[at + 10]),
+    group = specs[at + 11],
+    unique = unique == '' and '' or specs[at + 13] .. unique,
+    trace = specs[at + 16],
+    tags = specs[at + 17],
+  }
+end
+
+-- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
+local function new_tally()
+  return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
+end
+
+local function tally_due(tally, due_ms)
+  if due_ms == 0 then
+    tally.ready = tally.ready + 1
+  else
+    tally.soonest_ms = math.min(tally.soonest_ms, due_ms)
+  end
+end
+
+local function hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if job.id ~= '' then
+    redis.call('HSET', keys.ids, 'i' .. job.id, seq)
+  end
+  if job.unique ~= '' then
+    hold_unique(keys.ids, specs[at + 12], seq, specs[at + 13], now_ms + specs[at + 14])
+    tally.has_windows = tally.has_windows or specs[at + 13] == 'w'
+  end
+end
+
+-- Puts one job into the queue, unless it is a duplicate.
+local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
+  local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
+  local other = job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+    or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+  if other then
+    tally.duplicates[#tally.duplicates + 1] = place
+    tally.duplicates[#tally.duplicates + 1] = tonumber(other)
+    queue.enqueued = queue.enqueued - 1
+    if specs[at + 15] == '1' then
+      replace_job(keys, queue, other, job, payload, due_ms, now_us)
+      tally_due(tally, due_ms)
+    end
+    return
+  end
+  hold_names(keys, tally, specs, at, job, seq, now_ms)
+  local parents = specs[at + 18]
+  if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
+    add_blocked(keys, queue, seq, job, payload, now_ms)
+  else
+    add_job(keys, queue, seq, job, payload, due_ms, now_us)
+    tally_due(tally, due_ms)
+  end
+end
+
+-- What is to be done once all are in.
+local function see_to_new(keys, queue, tally, now_ms, how)
+  if tally.has_windows then
+    forget_old_uniques(keys.ids, now_ms)
+  end
+  if queue.idle > 0 then
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
+    if soonest_ms < math.huge then
+      see_to(keys.idle, queue, soonest_ms, now_ms, how)
+    end
+  end
+end
+
+-- A job on its way to another queue, as text.
+local function pack_spec(specs, at)
+  local parts = {}
+  for place = 1, SPEC_FIELDS do
+    local field = specs[at + place - 1]
+    parts[place] = struct.pack('>I4', #field) .. field
+  end
+  return table.concat(parts)
+end
+
+local function unpack_spec(packed)
+  local specs, at = {}, 1
+  for place = 1, SPEC_FIELDS do
+    specs[place], at = struct.unpack('>I4c0', packed, at)
+  end
+  return specs
+end
 
 local keys = {
+  idle = idle,
   jobs = jobs,
   ready = ready,
   prioritized = prioritized,
@@ -6479,6 +11402,14 @@ local keys = {
   groups = groups,
   turns = turns,
   held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -6493,99 +11424,290 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'enqueued', first_of(remembered), duplicates_of(remembered) }
+  return { 'enqueued', first_of(remembered), 0, duplicates_of(remembered) }
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#specs - specs_at + 1) / 18
-local first = number_jobs(queue, count, now_us)
+local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
-local duplicates, soonest_ms, standing, has_windows = {}, math.huge, 0, false
+local tally = new_tally()
 begin_queue(meta, queue, now_us)
-for at = specs_at, #specs, 18 do
-  local place = (at - specs_at) / 18
-  local seq, delay_ms = string.format(form, first - base + place), tonumber(specs[at + 3])
-  local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
-  local unique, till, window_ms = specs[at + 12], specs[at + 13], tonumber(specs[at + 14])
-  local job = {
-    name = specs[at],
-    id = specs[at + 2],
-    priority = tonumber(specs[at + 4]),
-    max_attempts = tonumber(specs[at + 5]),
-    max_run_ms = tonumber(specs[at + 6]),
-    backoff = tonumber(specs[at + 7]),
-    backoff_ms = tonumber(specs[at + 8]),
-    backoff_max_ms = tonumber(specs[at + 9]),
-    jitter = tonumber(specs[at + 10]),
-    group = specs[at + 11],
-    unique = unique == '' and '' or till .. unique,
-    trace = specs[at + 16],
-    tags = specs[at + 17],
-  }
-  local other = job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id)
-    or unique ~= '' and holder_of_unique(ids, unique, now_ms)
-  if other then
-    duplicates[#duplicates + 1] = place
-    duplicates[#duplicates + 1] = tonumber(other)
-    queue.enqueued = queue.enqueued - 1
-    if specs[at + 15] == '1' then
-      replace_job(keys, queue, other, job, specs[at + 1], due_ms, now_us)
-      standing = standing + (due_ms == 0 and 1 or 0)
-    end
+for at = specs_at, #specs, 20 do
+  local place = (at - specs_at) / SPEC_FIELDS
+  enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
+end
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
+-- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
+local function count_dead(kinds, queue, kind, seq, message, now_ms)
+  local stored = redis.call('HGET', kinds, kind)
+  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
+  if not number then
+    queue.kinds = queue.kinds + 1
+    number, count, first_ms = queue.kinds, 0, now_ms
+  end
+  local text = string.format(
+    '%.0f %.0f %.0f %.0f %s %s',
+    number,
+    count + 1,
+    first_ms,
+    now_ms,
+    seq,
+    beginning_of(message)
+  )
+  redis.call('HSET', kinds, kind, text)
+  return tonumber(number)
+end
+
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free.
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+    'e' .. seq,
+    pack_failure(now_ms, kind, message)
+  )
+  free_unique(keys.ids, job, seq, true)
+  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+end
+
+-- A dead job goes elsewhere.
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
+  queue.dead = queue.dead - run.size
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  if not number then
+    return
+  elseif tonumber(count) <= 1 then
+    redis.call('HDEL', keys.kinds, kind)
   else
-    add_job(keys, queue, seq, job, specs[at + 1], due_ms, now_us)
-    if job.id ~= '' then
-      redis.call('HSET', ids, 'i' .. job.id, seq)
-    end
-    if unique ~= '' then
-      hold_unique(ids, unique, seq, till, now_ms + window_ms)
-      has_windows = has_windows or till == 'w'
-    end
-    standing = standing + (due_ms == 0 and 1 or 0)
-  end
-  soonest_ms = due_ms > 0 and math.min(soonest_ms, due_ms) or soonest_ms
-end
-if has_windows then
-  forget_old_uniques(ids, now_ms)
-end
-if queue.idle > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  call_idle(idle, queue, math.min(standing, 8), how)
-  if soonest_ms < math.huge then
-    see_to(idle, queue, soonest_ms, now_ms, how)
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
   end
 end
-save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, duplicates))
-return { 'enqueued', first, duplicates }
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood.
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  if not job.is_plain then
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
+  end
+end
+
+-- A claimed job is claimed no more; its lease has been removed.
+local function end_claim(keys, queue, job, run, now_us)
+  queue.claimed = queue.claimed - run.size
+  if job.group ~= '' then
+    free_in_group(keys, job.group, now_us)
+  end
+end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
+
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
+end
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+end
+see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, tally.duplicates))
+return { 'enqueued', first, queue.chores, tally.duplicates }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox'],
   lines: [
     [1, 'lua/queue/enqueue.lua', 1],
-    [30, 'lua/shared/exact.lua', 1],
-    [35, 'lua/shared/exact-range.lua', 1],
-    [45, 'lua/shared/clock.lua', 1],
-    [51, 'lua/shared/calls.lua', 1],
-    [97, 'lua/shared/tell.lua', 1],
-    [122, 'lua/shared/queue/state.lua', 1],
-    [198, 'lua/shared/queue/save.lua', 1],
-    [252, 'lua/shared/queue/save-call.lua', 1],
-    [260, 'lua/shared/queue/marks.lua', 1],
-    [272, 'lua/shared/queue/note-due.lua', 1],
-    [280, 'lua/shared/queue/rate.lua', 1],
-    [300, 'lua/shared/queue/job.lua', 1],
-    [386, 'lua/shared/queue/run.lua', 1],
-    [433, 'lua/shared/queue/names.lua', 1],
-    [479, 'lua/shared/queue/groups.lua', 1],
-    [620, 'lua/shared/queue/ready.lua', 1],
-    [654, 'lua/shared/queue/number.lua', 1],
-    [663, 'lua/shared/queue/enqueue.lua', 1],
-    [680, 'lua/shared/queue/replace.lua', 1],
-    [740, 'lua/shared/queue/idle.lua', 1],
-    [802, 'lua/queue/enqueue.lua', 50],
+    [37, 'lua/shared/exact.lua', 1],
+    [42, 'lua/shared/exact-range.lua', 1],
+    [52, 'lua/shared/clock.lua', 1],
+    [58, 'lua/shared/calls.lua', 1],
+    [104, 'lua/shared/tell.lua', 1],
+    [129, 'lua/shared/queue/state.lua', 1],
+    [205, 'lua/shared/queue/save.lua', 1],
+    [259, 'lua/shared/queue/save-call.lua', 1],
+    [267, 'lua/shared/queue/marks.lua', 1],
+    [281, 'lua/shared/queue/note-due.lua', 1],
+    [289, 'lua/shared/queue/rate.lua', 1],
+    [309, 'lua/shared/queue/job.lua', 1],
+    [395, 'lua/shared/queue/flags.lua', 1],
+    [413, 'lua/shared/queue/run.lua', 1],
+    [460, 'lua/shared/queue/names.lua', 1],
+    [506, 'lua/shared/queue/groups.lua', 1],
+    [647, 'lua/shared/queue/ready.lua', 1],
+    [681, 'lua/shared/queue/number.lua', 1],
+    [690, 'lua/shared/queue/enqueue.lua', 1],
+    [722, 'lua/shared/queue/replace.lua', 1],
+    [807, 'lua/shared/queue/idle.lua', 1],
+    [869, 'lua/shared/queue/find.lua', 1],
+    [898, 'lua/shared/queue/failure.lua', 1],
+    [908, 'lua/shared/queue/parents.lua', 1],
+    [989, 'lua/shared/queue/link.lua', 1],
+    [1047, 'lua/shared/queue/spec.lua', 1],
+    [1150, 'lua/queue/enqueue.lua', 63],
+    [1196, 'lua/shared/queue/settle.lua', 1],
+    [1197, 'lua/shared/queue/dead.lua', 1],
+    [1266, 'lua/shared/queue/end.lua', 1],
+    [1291, 'lua/shared/queue/backoff.lua', 1],
+    [1331, 'lua/shared/queue/unblock.lua', 1],
+    [1337, 'lua/shared/queue/outbox.lua', 1],
+    [1348, 'lua/shared/queue/settle.lua', 13],
+    [1419, 'lua/queue/enqueue.lua', 110],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(6 + args.specs.length * 18)
+    const encoded = new Array<Argument>(6 + args.specs.length * 20)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
@@ -6612,6 +11734,8 @@ return { 'enqueued', first, duplicates }
       encoded[at++] = item.replace ? 1 : 0
       encoded[at++] = item.trace
       encoded[at++] = item.tags
+      encoded[at++] = item.parents
+      encoded[at++] = item.ifParentFails
     }
     return encoded
   },
@@ -6622,7 +11746,8 @@ return { 'enqueued', first, duplicates }
         return {
           status: 'enqueued',
           first: asInteger(parts[1]),
-          duplicates: readDuplicatesOfEnqueueEnqueued(parts[2]),
+          chores: asInteger(parts[2]),
+          duplicates: readDuplicatesOfEnqueueEnqueued(parts[3]),
         }
       default:
         return unexpected('the answer enqueued', parts[0])
@@ -6659,7 +11784,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '9dee88b383715f0ae827043de5c93bf2b068db2d',
+    sha1: '67cf334baf68bcb2206719090d6c002e10365e57',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6823,7 +11948,7 @@ local function note_due(queue, due_ms)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -7127,7 +12252,7 @@ function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: numbe
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '528cb37f3aa5a021459ae6b959ce71d05b47b7c1',
+    sha1: '670c14c2978bc904903e1544ac4729066c91b7bb',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7315,7 +12440,7 @@ local function read_job(record)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -7385,8 +12510,16 @@ local function find_job(jobs, ids, id)
   return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
 end
 
-local STATES =
-  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
 
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
@@ -7453,8 +12586,8 @@ return { 'found', math.floor(clock_us() / 1000), told }
     [184, 'lua/shared/queue/run.lua', 1],
     [231, 'lua/shared/queue/failure.lua', 1],
     [241, 'lua/shared/queue/find.lua', 1],
-    [262, 'lua/shared/queue/tell-job.lua', 1],
-    [297, 'lua/queue/find.lua', 23],
+    [270, 'lua/shared/queue/tell-job.lua', 1],
+    [305, 'lua/queue/find.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7486,7 +12619,7 @@ export interface InspectArguments {
 }
 
 export type InspectAnswer =
-  | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number }
+  | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number }
 
 
 /**
@@ -7497,14 +12630,14 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: '14830029b50a8b503cca5fbf364fedf30276f577',
+    sha1: 'fab9130e9279da697a5f85b67666d875bc644875',
     reads: true,
     bytes: false,
     source: `--[[
 A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: \`overdue\` tells how many.
 \`bytes\` of the jobs in each state.
 
-@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer
+@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer
 @cost    O(log n)
 @reads
 ]]
@@ -7517,6 +12650,8 @@ local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the gro
 local groups = KEYS[7] -- hash: the groups
 local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local done = KEYS[9] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local blocked = KEYS[10] -- sorted set: jobs that wait for their parents -> their number
+local outbox = KEYS[11] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 
 -- The only reader of the server's time: microseconds since 1970.
@@ -7672,16 +12807,19 @@ return {
   queue.dead,
   queue.done,
   oldest and math.floor(oldest / 1000) or 0,
+  redis.call('ZCARD', blocked),
+  queue.blocked,
+  redis.call('ZCARD', outbox),
 }
 `,
   },
-  parts: ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done'],
+  parts: ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox'],
   lines: [
     [1, 'lua/queue/inspect.lua', 1],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/settings.lua', 1],
-    [129, 'lua/queue/inspect.lua', 23],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/queue/state.lua', 1],
+    [104, 'lua/shared/queue/settings.lua', 1],
+    [131, 'lua/queue/inspect.lua', 25],
   ],
   encode(args) {
     return [
@@ -7723,6 +12861,9 @@ return {
           deadBytes: asInteger(parts[27]),
           doneBytes: asInteger(parts[28]),
           oldestMs: asInteger(parts[29]),
+          blocked: asInteger(parts[30]),
+          blockedBytes: asInteger(parts[31]),
+          outbox: asInteger(parts[32]),
         }
       default:
         return unexpected('the answer inspection', parts[0])
@@ -7733,7 +12874,7 @@ return {
 export interface ListArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** ready, prioritized, grouped, scheduled, claimed, dead or done */
+  /** ready, prioritized, grouped, scheduled, blocked, claimed, dead or done */
   readonly state: string
   /** how many to pass over */
   readonly after: number
@@ -7754,19 +12895,19 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 }
 
 /**
- * Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but for their priority, scheduled, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place after the last one looked at, or -1 at the end. Places shift as jobs come and go.
+ * Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place after the last one looked at, or -1 at the end. Places shift as jobs come and go.
  *
  * Cost: O(limit x log n).
  */
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '93be0ab7088eb16b7a3dec9b69fb3831d8f15f0c',
+    sha1: 'a2d0bb67f12336987dbb9d98d7d98e35b62bc1d9',
     reads: true,
     bytes: true,
     source: `--[[
 Lists jobs of a state, from place \`after\` on: ready ones (without group) in the order in which they will be claimed but
-for their priority, scheduled, claimed, dead and done ones by their time, and \`grouped\` ones by group. \`next\` is the place
+for their priority, scheduled, blocked, claimed, dead and done ones by their time, and \`grouped\` ones by group. \`next\` is the place
 after the last one looked at, or -1 at the end. Places shift as jobs come and go.
 
 @returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
@@ -7782,8 +12923,9 @@ local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
 local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
 local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local done = KEYS[9] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local blocked = KEYS[10] -- sorted set: jobs that wait for their parents -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local state = ARGV[2] -- text: ready, prioritized, grouped, scheduled, claimed, dead or done
+local state = ARGV[2] -- text: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done
 local after = tonumber(ARGV[3]) -- integer: how many to pass over
 local limit = tonumber(ARGV[4]) -- integer: how many to look at
 
@@ -7957,7 +13099,7 @@ local function read_job(record)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -8027,8 +13169,16 @@ local function find_job(jobs, ids, id)
   return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
 end
 
-local STATES =
-  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
 
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
@@ -8107,6 +13257,8 @@ elseif state == 'grouped' then
   end
 elseif state == 'scheduled' then
   numbers = redis.call('ZRANGE', scheduled, from, to)
+elseif state == 'blocked' then
+  numbers = redis.call('ZRANGE', blocked, from, to)
 elseif state == 'claimed' then
   numbers = redis.call('ZRANGE', leases, from, to)
 elseif state == 'dead' then
@@ -8114,7 +13266,9 @@ elseif state == 'dead' then
 elseif state == 'done' then
   numbers = redis.call('ZRANGE', done, from, to)
 else
-  return redis.error_reply('INVALID state: ready, prioritized, grouped, scheduled, claimed, dead or done')
+  return redis.error_reply(
+    'INVALID state: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done'
+  )
 end
 local told, seen = {}, {}
 if #numbers > 0 then
@@ -8133,18 +13287,18 @@ local next_place = #numbers < limit and -1 or after + #numbers
 return { 'page', math.floor(clock_us() / 1000), next_place, told }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked'],
   lines: [
     [1, 'lua/queue/list.lua', 1],
-    [24, 'lua/shared/clock.lua', 1],
-    [30, 'lua/shared/queue/state.lua', 1],
-    [106, 'lua/shared/queue/job.lua', 1],
-    [192, 'lua/shared/queue/run.lua', 1],
-    [239, 'lua/shared/queue/failure.lua', 1],
-    [249, 'lua/shared/queue/find.lua', 1],
-    [270, 'lua/shared/queue/fields.lua', 1],
-    [279, 'lua/shared/queue/tell-job.lua', 1],
-    [314, 'lua/queue/list.lua', 32],
+    [25, 'lua/shared/clock.lua', 1],
+    [31, 'lua/shared/queue/state.lua', 1],
+    [107, 'lua/shared/queue/job.lua', 1],
+    [193, 'lua/shared/queue/run.lua', 1],
+    [240, 'lua/shared/queue/failure.lua', 1],
+    [250, 'lua/shared/queue/find.lua', 1],
+    [279, 'lua/shared/queue/fields.lua', 1],
+    [288, 'lua/shared/queue/tell-job.lua', 1],
+    [323, 'lua/queue/list.lua', 33],
   ],
   encode(args) {
     return [
@@ -8170,6 +13324,1911 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
   },
 }
 
+export interface OutboxArguments {
+  /** number of the last one that was seen; 0: from the first */
+  readonly after: string
+  /** how many at most */
+  readonly limit: number
+}
+
+export type OutboxAnswer =
+  | { readonly status: 'outbox'; readonly entries: { readonly number: number; readonly target: string; readonly what: Buffer }[] }
+
+function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number: number; readonly target: string; readonly what: Buffer })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly number: number; readonly target: string; readonly what: Buffer }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { number: asInteger(flat[from]), target: asText(flat[from + 1]), what: asBytes(flat[from + 2]) }
+  }
+  return found
+}
+
+/**
+ * What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with `delivered`.
+ *
+ * Cost: O(log n + limit).
+ */
+export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
+  script: {
+    name: 'queue/outbox',
+    sha1: '50d20c2e5edc61d5447bd5d516e183e65340d637',
+    reads: true,
+    bytes: true,
+    source: `--[[
+What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with \`delivered\`.
+
+@returns outbox  entries:[number:integer target:text what:bytes]
+@cost    O(log n + limit)
+@reads
+]]
+local jobs = KEYS[1] -- hash: all that is stored of each job
+local outbox = KEYS[2] -- sorted set: what goes to other queues -> its number
+local after = ARGV[1] -- text: number of the last one that was seen; 0: from the first
+local limit = tonumber(ARGV[2]) -- integer: how many at most
+
+local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
+local entries = {}
+for _, number in ipairs(numbers) do
+  local packed = redis.call('HGET', jobs, 'x' .. number)
+  local target, what_at = struct.unpack('>Hc0', packed)
+  entries[#entries + 1] = tonumber(number)
+  entries[#entries + 1] = target
+  entries[#entries + 1] = string.sub(packed, what_at)
+end
+return { 'outbox', entries }
+`,
+  },
+  parts: ['jobs', 'outbox'],
+  lines: [
+    [1, 'lua/queue/outbox.lua', 1],
+  ],
+  encode(args) {
+    return [
+      args.after,
+      args.limit,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'outbox':
+        return {
+          status: 'outbox',
+          entries: readEntriesOfOutboxOutbox(parts[1]),
+        }
+      default:
+        return unexpected('the answer outbox', parts[0])
+    }
+  },
+}
+
+export interface ParentsArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** the job */
+  readonly id: string
+}
+
+export type ParentsAnswer =
+  | { readonly status: 'parents'; readonly parents: { readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }[] }
+
+function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }>(Math.ceil(flat.length / 6))
+  for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
+    found[to] = { queue: asText(flat[from]), id: asText(flat[from + 1]), state: asText(flat[from + 2]), result: asBytes(flat[from + 3]), kind: asText(flat[from + 4]), message: asText(flat[from + 5]) }
+  }
+  return found
+}
+
+/**
+ * The parents of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or `absent`, which is taken for done. Empty where it has none, or is not known.
+ *
+ * Cost: O(parents).
+ */
+export const parents: Operation<ParentsArguments, ParentsAnswer> = {
+  script: {
+    name: 'queue/parents',
+    sha1: '59a38e29876d6b71cb967d64f23b4f3c37ae1cee',
+    reads: true,
+    bytes: true,
+    source: `--[[
+The parents of a job, and how they ended: \`pending\`, \`done\` with a result, \`dead\` with what they died of, \`cancelled\`, or
+\`absent\`, which is taken for done. Empty where it has none, or is not known.
+
+@returns parents  parents:[queue:text id:text state:text result:bytes kind:text message:text]
+@cost    O(parents)
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local id = ARGV[2] -- text: the job
+
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- What is told of parents; see shared/queue/parents.
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+-- Queue (empty: this one) and id of a parent.
+local function split_ref(jobs, ref)
+  local name, id = string.match(ref, '^q(.*)\\1(.*)$')
+  if name then
+    return name, id
+  end
+  local record = redis.call('HGET', jobs, ref)
+  local own = record and read_job(record).id or ''
+  return '', own == '' and ref or own
+end
+
+local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
+
+local function tell_parent(told, jobs, ref)
+  local name, id = split_ref(jobs, ref)
+  local state, result, kind, message = 'pending', '', '', ''
+  local packed = redis.call('HGET', jobs, 'z' .. ref)
+  if packed then
+    local letter, own, text_at = struct.unpack('>c1Hc0', packed)
+    state, id = ENDS[letter], own
+    if letter == 'f' then
+      result = string.sub(packed, text_at)
+    elseif letter == 'd' then
+      kind, message = string.match(string.sub(packed, text_at), '^([^%z]*)%z(.*)$')
+    end
+  end
+  for _, part in ipairs({ name, id, state, result, kind, message }) do
+    told[#told + 1] = part
+  end
+end
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+
+local seq = find_job(jobs, ids, id)
+local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
+local told = {}
+if stored then
+  for ref in each_ref(stored) do
+    tell_parent(told, jobs, ref)
+  end
+end
+return { 'parents', told }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids'],
+  lines: [
+    [1, 'lua/queue/parents.lua', 1],
+    [15, 'lua/shared/queue/state.lua', 1],
+    [91, 'lua/shared/queue/job.lua', 1],
+    [177, 'lua/shared/queue/run.lua', 1],
+    [224, 'lua/shared/queue/find.lua', 1],
+    [253, 'lua/shared/queue/refs.lua', 1],
+    [289, 'lua/queue/parents.lua', 20],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+      args.id,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'parents':
+        return {
+          status: 'parents',
+          parents: readParentsOfParentsParents(parts[1]),
+        }
+      default:
+        return unexpected('the answer parents', parts[0])
+    }
+  },
+}
+
+export interface ReceiveArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** name of the other queue */
+  readonly source: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+  /** see shared/queue/outbox; 'a<id>': that parent is not known */
+  readonly entries: readonly { readonly number: number; readonly what: string | Uint8Array }[]
+}
+
+export type ReceiveAnswer =
+  | { readonly status: 'received'; readonly chores: number }
+
+
+/**
+ * Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. News without a number (0) is taken always.
+ *
+ * Cost: O(entries x log n).
+ */
+export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
+  script: {
+    name: 'queue/receive',
+    sha1: '36ece56b624242c2a94aff78f65767358d308e2a',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed
+over, by its number, so the call is safe to repeat, by several processes at once. News without a number (0) is taken
+always.
+
+@returns received  chores:integer
+@cost    O(entries x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[13] -- hash: kinds of failures
+local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
+local idle = KEYS[18] -- sorted set: workers that wait -> their number
+local inbox = KEYS[19] -- hash: other queue -> number of the newest that came from it
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local source = ARGV[2] -- text: name of the other queue
+local channel = ARGV[3] -- text: beginning of the channels of processes
+local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see shared/queue/outbox; 'a<id>': that parent is not known
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16.
+local function exact(number)
+  return string.format('%.0f', number)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
+-- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+
+-- How many may start now.
+local function starts_left(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  local ahead_us = math.max(0, arrival_us - now_us)
+  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
+end
+
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
+local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
+end
+
+-- Milliseconds until one more may start.
+local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
+-- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
+
+-- The number of the job that a key of users belongs to, or nil.
+local function holder_of_unique(ids, key, now_ms)
+  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
+  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
+    return nil
+  end
+  return seq
+end
+
+local function hold_unique(ids, key, seq, till, ends_ms)
+  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
+end
+
+-- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
+local function forget_old_uniques(ids, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
+    if ends_ms and tonumber(ends_ms) <= now_ms then
+      redis.call('HDEL', ids, sample[at])
+    end
+  end
+end
+
+-- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
+local function free_unique(ids, job, seq, all)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  if till == 's' or (till == 'd' and all) then
+    local stored = redis.call('HGET', ids, 'u' .. key)
+    if stored and string.match(stored, '^%d+') == seq then
+      redis.call('HDEL', ids, 'u' .. key)
+    end
+  end
+end
+
+-- Frees all names of a job that is no more.
+local function free_names(ids, job, seq)
+  free_unique(ids, job, seq, true)
+  if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
+    redis.call('HDEL', ids, 'i' .. job.id)
+  end
+end
+-- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
+-- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
+-- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
+-- as it may, no start left of its rate, or is paused, is not in the ring; \`held\` knows when a rate lets it in again.
+--
+-- In the hash of groups, under its name:
+--   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+
+local function new_group(number)
+  return {
+    number = number,
+    ready = 0,
+    claimed = 0,
+    in_ring = false,
+    paused = false,
+    concurrency = 0,
+    rate_limit = 0,
+    rate_window_ms = 0,
+    arrival_us = 0,
+  }
+end
+
+-- The group, or nil.
+local function read_group(groups, name)
+  local stored = redis.call('HGET', groups, name)
+  if not stored then
+    return nil
+  end
+  local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
+    string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
+  return {
+    number = tonumber(number),
+    ready = tonumber(ready),
+    claimed = tonumber(claimed),
+    in_ring = in_ring == '1',
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    arrival_us = tonumber(arrival_us),
+  }
+end
+
+local function open_group(groups, queue, name)
+  local group = read_group(groups, name)
+  if not group then
+    queue.groups = queue.groups + 1
+    group = new_group(queue.groups)
+  end
+  return group
+end
+
+-- One with no job and nothing set is forgotten, once its rate has nothing to remember.
+local function save_group(groups, name, group, now_us)
+  local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
+  if group.ready + group.claimed == 0 and not group.in_ring and not is_set then
+    redis.call('HDEL', groups, name)
+    return
+  end
+  local arrival_us = group.arrival_us > now_us and group.arrival_us or 0
+  local text = string.format(
+    '%.0f %.0f %.0f %d %d %.0f %.0f %.0f %.0f',
+    group.number,
+    group.ready,
+    group.claimed,
+    group.in_ring and 1 or 0,
+    group.paused and 1 or 0,
+    group.concurrency,
+    group.rate_limit,
+    group.rate_window_ms,
+    arrival_us
+  )
+  redis.call('HSET', groups, name, text)
+end
+
+-- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
+local function enter_ring(turns, held, name, group, now_us)
+  if group.in_ring or group.paused or group.ready == 0 then
+    return
+  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
+    return
+  elseif group.rate_limit > 0 then
+    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    if wait_ms > 0 then
+      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+      return
+    end
+  end
+  group.in_ring = true
+  redis.call('RPUSH', turns, name)
+end
+
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
+-- The greater the priority, the lower; 10 digits.
+local function rank_of(priority)
+  return string.format('%010.0f', 2147483648 - priority)
+end
+
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+  group.ready = group.ready + 1
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
+end
+
+-- A ready job of a group goes elsewhere. False when it was not there.
+local function leave_group(grouped, groups, job, seq, now_us)
+  local group = read_group(groups, job.group)
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
+    return false
+  end
+  group.ready = group.ready - 1
+  save_group(groups, job.group, group, now_us)
+  return true
+end
+
+-- A claimed job of a group is claimed no more.
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
+  if group then
+    group.claimed = math.max(0, group.claimed - 1)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
+  end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+  for _, name in ipairs(names) do
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
+    if group then
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
+    end
+  end
+end
+-- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
+-- \`prioritized\`, all others in the list \`ready\`.
+--
+-- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
+
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
+  if job.group ~= '' then
+    set_mark(queue, GROUPS)
+    join_group(keys, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
+  elseif in_front then
+    redis.call('LPUSH', keys.ready, seq)
+  else
+    redis.call('RPUSH', keys.ready, seq)
+  end
+end
+
+-- Takes a ready job from where it stands.
+local function leave_ready(keys, queue, job, seq, now_us)
+  if job.group ~= '' then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.ghosts = queue.ghosts + 1
+  end
+end
+-- The numbers of new jobs; see shared/queue/job.
+
+-- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
+local function number_jobs(queue, count, now_us)
+  local first = math.max(queue.last + 1, now_us)
+  queue.last = first + count - 1
+  queue.enqueued = queue.enqueued + count
+  return first
+end
+-- Putting jobs into a queue.
+
+-- A job is there from \`due_ms\` on; 0: at once.
+local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
+  local record = full_head(job) .. payload
+  local size = #record
+  if due_ms == 0 then
+    redis.call('HSET', keys.jobs, seq, record)
+    stand_ready(keys, queue, job, seq, false, now_us)
+    queue.ready = queue.ready + size
+  else
+    redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+    queue.scheduled = queue.scheduled + size
+  end
+end
+
+-- A job that waits for others; see shared/queue/parents.
+local function add_blocked(keys, queue, seq, job, payload, now_ms)
+  local record = full_head(job) .. payload
+  redis.call(
+    'HSET',
+    keys.jobs,
+    seq,
+    record,
+    'r' .. seq,
+    pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
+  )
+  redis.call('ZADD', keys.blocked, seq, seq)
+  queue.blocked = queue.blocked + #record
+end
+-- Duplicates: what is remembered of them, and jobs that they replace.
+
+-- The answer of an enqueue as text: '<first> <at> <number> …'.
+local function format_enqueued(first, duplicates)
+  local parts = { string.format('%.0f', first) }
+  for at, number in ipairs(duplicates) do
+    parts[at + 1] = string.format('%.0f', number)
+  end
+  return table.concat(parts, ' ')
+end
+
+local function first_of(remembered)
+  return tonumber(string.match(remembered, '^%d+'))
+end
+
+local function duplicates_of(remembered)
+  local duplicates = {}
+  for number in string.gmatch(remembered, ' (%d+)') do
+    duplicates[#duplicates + 1] = tonumber(number)
+  end
+  return duplicates
+end
+
+-- Where a job stands that takes another's place; answers false where it was claimed, or is over.
+local function leave_place(keys, queue, seq, old, run, size, now_us)
+  local state = run and run.state or 'r'
+  if run and run.attempts > 0 then
+    return false
+  elseif state == 's' then
+    redis.call('ZREM', keys.scheduled, seq)
+    queue.scheduled = queue.scheduled - size
+  elseif state == 'w' then
+    queue.blocked = queue.blocked - size
+  elseif state == 'r' or state == 'b' then
+    leave_ready(keys, queue, old, seq, now_us)
+    queue.ready = queue.ready - size
+  else
+    return false
+  end
+  return true
+end
+
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents and
+-- its age; delayed, it waits anew. One that was claimed stays as it is.
+local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return
+  end
+  local old, run = read_job(stored[1]), stored[2] and unpack_run(stored[2])
+  local stays = due_ms == 0 and old.group == new.group and old.priority == new.priority
+  local flags = run and run.flags > PLAIN and run.flags or 0
+  new.id, new.unique = old.id, old.unique
+  local record = full_head(new) .. payload
+  local size, state = #record, run and run.state or 'r'
+  if stays and state == 'r' and not run then
+    redis.call('HSET', keys.jobs, seq, record)
+    queue.ready = queue.ready - #stored[1] + size
+    return
+  elseif not leave_place(keys, queue, seq, old, run, #stored[1], now_us) then
+    return
+  end
+  redis.call('HSET', keys.jobs, seq, record)
+  if state == 'w' then
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
+    queue.blocked = queue.blocked + size
+  elseif due_ms == 0 then
+    redis.call('HDEL', keys.jobs, 'r' .. seq)
+    if flags > 0 then
+      redis.call(
+        'HSET',
+        keys.jobs,
+        'r' .. seq,
+        pack_run('r', 0, 0, math.floor(seq / 1000), size, flags, new.name)
+      )
+    end
+    stand_ready(keys, queue, new, seq, false, now_us)
+    queue.ready = queue.ready + size
+  else
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, flags, new.name))
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+    queue.scheduled = queue.scheduled + size
+  end
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- New children; see shared/queue/parents.
+
+local function as_parent(flags)
+  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
+end
+
+-- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
+local function link_here(keys, queue, id)
+  local seq, record, run = find_job(keys.jobs, keys.ids, id)
+  if not seq then
+    return nil
+  end
+  if run and run.state == 'f' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+  elseif run and run.state == 'd' then
+    local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+    end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
+  else
+    local at_ms = math.floor(seq / 1000)
+    local packed = run
+        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  return seq
+end
+
+-- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
+local function link_elsewhere(keys, queue, ref, now_ms)
+  if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
+    queue.chores = with_flag(queue.chores, ASK_AFTER)
+    note_due(queue, now_ms)
+  end
+end
+
+-- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
+-- it waits for; one that is not known is taken for done.
+local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
+  local refs = {}
+  for parent in string.gmatch(parents, '[^%z]+') do
+    local ref = parent
+    if string.sub(parent, 1, 1) == 'l' then
+      ref = link_here(keys, queue, string.sub(parent, 2))
+    else
+      link_elsewhere(keys, queue, ref, now_ms)
+    end
+    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
+      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+      refs[#refs + 1] = ref
+    end
+  end
+  if #refs > 0 then
+    local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
+    redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
+  end
+  return #refs
+end
+-- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
+local SPEC_FIELDS = 20
+
+local function read_spec(specs, at)
+  local unique = specs[at + 12]
+  return {
+    name = specs[at],
+    id = specs[at + 2],
+    priority = tonumber(specs[at + 4]),
+    max_attempts = tonumber(specs[at + 5]),
+    max_run_ms = tonumber(specs[at + 6]),
+    backoff = tonumber(specs[at + 7]),
+    backoff_ms = tonumber(specs[at + 8]),
+    backoff_max_ms = tonumber(specs[at + 9]),
+    jitter = tonumber(specs[at + 10]),
+    group = specs[at + 11],
+    unique = unique == '' and '' or specs[at + 13] .. unique,
+    trace = specs[at + 16],
+    tags = specs[at + 17],
+  }
+end
+
+-- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
+local function new_tally()
+  return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
+end
+
+local function tally_due(tally, due_ms)
+  if due_ms == 0 then
+    tally.ready = tally.ready + 1
+  else
+    tally.soonest_ms = math.min(tally.soonest_ms, due_ms)
+  end
+end
+
+local function hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if job.id ~= '' then
+    redis.call('HSET', keys.ids, 'i' .. job.id, seq)
+  end
+  if job.unique ~= '' then
+    hold_unique(keys.ids, specs[at + 12], seq, specs[at + 13], now_ms + specs[at + 14])
+    tally.has_windows = tally.has_windows or specs[at + 13] == 'w'
+  end
+end
+
+-- Puts one job into the queue, unless it is a duplicate.
+local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
+  local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
+  local other = job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+    or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+  if other then
+    tally.duplicates[#tally.duplicates + 1] = place
+    tally.duplicates[#tally.duplicates + 1] = tonumber(other)
+    queue.enqueued = queue.enqueued - 1
+    if specs[at + 15] == '1' then
+      replace_job(keys, queue, other, job, payload, due_ms, now_us)
+      tally_due(tally, due_ms)
+    end
+    return
+  end
+  hold_names(keys, tally, specs, at, job, seq, now_ms)
+  local parents = specs[at + 18]
+  if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
+    add_blocked(keys, queue, seq, job, payload, now_ms)
+  else
+    add_job(keys, queue, seq, job, payload, due_ms, now_us)
+    tally_due(tally, due_ms)
+  end
+end
+
+-- What is to be done once all are in.
+local function see_to_new(keys, queue, tally, now_ms, how)
+  if tally.has_windows then
+    forget_old_uniques(keys.ids, now_ms)
+  end
+  if queue.idle > 0 then
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
+    if soonest_ms < math.huge then
+      see_to(keys.idle, queue, soonest_ms, now_ms, how)
+    end
+  end
+end
+
+-- A job on its way to another queue, as text.
+local function pack_spec(specs, at)
+  local parts = {}
+  for place = 1, SPEC_FIELDS do
+    local field = specs[at + place - 1]
+    parts[place] = struct.pack('>I4', #field) .. field
+  end
+  return table.concat(parts)
+end
+
+local function unpack_spec(packed)
+  local specs, at = {}, 1
+  for place = 1, SPEC_FIELDS do
+    specs[place], at = struct.unpack('>I4c0', packed, at)
+  end
+  return specs
+end
+
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
+  idle = idle,
+}
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local newest = tonumber(redis.call('HGET', inbox, source) or 0)
+local tally, known = new_tally(), newest
+for at = entries_at, #entries, 2 do
+  local number, what = tonumber(entries[at]), entries[at + 1]
+  local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
+  if kind == 'a' then
+    hear_of_parent(keys, queue, source, rest, pack_end('a', rest, ''))
+  elseif kind == 'e' then
+    local _, id = unpack_end(rest)
+    hear_of_parent(keys, queue, source, id, rest)
+  elseif number > newest then
+    begin_queue(meta, queue, now_us)
+    local seq = exact(number_jobs(queue, 1, now_us))
+    enqueue_spec(keys, queue, tally, unpack_spec(rest), 1, 0, seq, now_us)
+  end
+  newest = math.max(newest, number)
+end
+if newest > known then
+  redis.call('HSET', inbox, source, exact(newest))
+end
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
+-- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
+local function count_dead(kinds, queue, kind, seq, message, now_ms)
+  local stored = redis.call('HGET', kinds, kind)
+  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
+  if not number then
+    queue.kinds = queue.kinds + 1
+    number, count, first_ms = queue.kinds, 0, now_ms
+  end
+  local text = string.format(
+    '%.0f %.0f %.0f %.0f %s %s',
+    number,
+    count + 1,
+    first_ms,
+    now_ms,
+    seq,
+    beginning_of(message)
+  )
+  redis.call('HSET', kinds, kind, text)
+  return tonumber(number)
+end
+
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free.
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+    'e' .. seq,
+    pack_failure(now_ms, kind, message)
+  )
+  free_unique(keys.ids, job, seq, true)
+  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+end
+
+-- A dead job goes elsewhere.
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
+  queue.dead = queue.dead - run.size
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  if not number then
+    return
+  elseif tonumber(count) <= 1 then
+    redis.call('HDEL', keys.kinds, kind)
+  else
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+  end
+end
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood.
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  if not job.is_plain then
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
+  end
+end
+
+-- A claimed job is claimed no more; its lease has been removed.
+local function end_claim(keys, queue, job, run, now_us)
+  queue.claimed = queue.claimed - run.size
+  if job.group ~= '' then
+    free_in_group(keys, job.group, now_us)
+  end
+end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
+
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
+end
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+end
+see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+save_queue(meta, queue)
+return { 'received', queue.chores }
+`,
+  },
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox'],
+  lines: [
+    [1, 'lua/queue/receive.lua', 1],
+    [35, 'lua/shared/exact.lua', 1],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/shared/tell.lua', 1],
+    [71, 'lua/shared/queue/state.lua', 1],
+    [147, 'lua/shared/queue/save.lua', 1],
+    [201, 'lua/shared/queue/marks.lua', 1],
+    [215, 'lua/shared/queue/note-due.lua', 1],
+    [223, 'lua/shared/queue/rate.lua', 1],
+    [243, 'lua/shared/queue/job.lua', 1],
+    [329, 'lua/shared/queue/flags.lua', 1],
+    [347, 'lua/shared/queue/run.lua', 1],
+    [394, 'lua/shared/queue/names.lua', 1],
+    [440, 'lua/shared/queue/groups.lua', 1],
+    [581, 'lua/shared/queue/ready.lua', 1],
+    [615, 'lua/shared/queue/number.lua', 1],
+    [624, 'lua/shared/queue/enqueue.lua', 1],
+    [656, 'lua/shared/queue/replace.lua', 1],
+    [741, 'lua/shared/queue/idle.lua', 1],
+    [803, 'lua/shared/queue/find.lua', 1],
+    [832, 'lua/shared/queue/failure.lua', 1],
+    [842, 'lua/shared/queue/parents.lua', 1],
+    [923, 'lua/shared/queue/link.lua', 1],
+    [981, 'lua/shared/queue/spec.lua', 1],
+    [1084, 'lua/queue/receive.lua', 58],
+    [1136, 'lua/shared/queue/settle.lua', 1],
+    [1137, 'lua/shared/queue/dead.lua', 1],
+    [1206, 'lua/shared/queue/end.lua', 1],
+    [1231, 'lua/shared/queue/backoff.lua', 1],
+    [1271, 'lua/shared/queue/unblock.lua', 1],
+    [1277, 'lua/shared/queue/outbox.lua', 1],
+    [1288, 'lua/shared/queue/settle.lua', 13],
+    [1359, 'lua/queue/receive.lua', 111],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(5 + args.entries.length * 2)
+    encoded[0] = args.codec
+    encoded[1] = args.source
+    encoded[2] = args.channel
+    encoded[3] = args.sharded ? 1 : 0
+    encoded[4] = args.counted ? 1 : 0
+    let at = 5
+    for (const item of args.entries) {
+      encoded[at++] = item.number
+      encoded[at++] = item.what
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'received':
+        return {
+          status: 'received',
+          chores: asInteger(parts[1]),
+        }
+      default:
+        return unexpected('the answer received', parts[0])
+    }
+  },
+}
+
 export interface ReleaseArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -8188,7 +15247,7 @@ export interface ReleaseArguments {
 }
 
 export type ReleaseAnswer =
-  | { readonly status: 'released'; readonly refused: { readonly at: number; readonly why: string }[] }
+  | { readonly status: 'released'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
 function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
@@ -8200,22 +15259,22 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 }
 
 /**
- * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more.
+ * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'efa74467e7674652cb8ac5d3276b8cc5052f0ed6',
+    sha1: '2ab40b61e1076ecbe7a81eb5a4561e9ba3a8cf6b',
     reads: false,
     bytes: false,
     source: `--[[
 Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never
 begun. Each job is judged by itself: those named in \`refused\` (places counted from 0) have been lost, and why. A repeated
-call is answered the same and does nothing more.
+call is answered the same and does nothing more. \`chores\` is what some process has to see to; 0: nothing.
 
-@returns released  refused:[at:integer why:text]
+@returns released  chores:integer refused:[at:integer why:text]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -8229,6 +15288,14 @@ local turns = KEYS[8] -- list: groups that may be served, in turn
 local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local scheduled = KEYS[12] -- sorted set: jobs that wait for their time -> that time, in ms
+local dead = KEYS[13] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[14] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[15] -- hash: kinds of failures
+local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -8454,6 +15521,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -8570,9 +15639,27 @@ local function read_job(record)
     tags = tags,
   }
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -8616,6 +15703,87 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -8841,10 +16009,18 @@ end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
   end
 end
 
@@ -8861,7 +16037,7 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  erase_job(keys.jobs, keys.ids, seq, job)
+  erase_job(keys, queue, seq, job, run.flags)
   queue.cancelled = queue.cancelled + 1
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
@@ -8969,6 +16145,14 @@ local keys = {
   turns = turns,
   held = held,
   ids = ids,
+  scheduled = scheduled,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -8983,7 +16167,7 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'released', parse_refused(remembered) }
+  return { 'released', 0, parse_refused(remembered) }
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -9012,36 +16196,266 @@ for at = #claims - 1, claims_at, -2 do
     stand_ready(keys, queue, job, seq, true, now_us)
   end
 end
+local released = (#claims - claims_at + 1) / 2 - #refused / 2
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
+-- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
+local function count_dead(kinds, queue, kind, seq, message, now_ms)
+  local stored = redis.call('HGET', kinds, kind)
+  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
+  if not number then
+    queue.kinds = queue.kinds + 1
+    number, count, first_ms = queue.kinds, 0, now_ms
+  end
+  local text = string.format(
+    '%.0f %.0f %.0f %.0f %s %s',
+    number,
+    count + 1,
+    first_ms,
+    now_ms,
+    seq,
+    beginning_of(message)
+  )
+  redis.call('HSET', kinds, kind, text)
+  return tonumber(number)
+end
+
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free.
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+    'e' .. seq,
+    pack_failure(now_ms, kind, message)
+  )
+  free_unique(keys.ids, job, seq, true)
+  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+end
+
+-- A dead job goes elsewhere.
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
+  queue.dead = queue.dead - run.size
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  if not number then
+    return
+  elseif tonumber(count) <= 1 then
+    redis.call('HDEL', keys.kinds, kind)
+  else
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+  end
+end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
+
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
+end
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  released = released + settle_children(keys, queue, now_us, 100)
+end
 if queue.idle > 0 then
-  local released = (#claims - claims_at + 1) / 2 - #refused / 2
   call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
-return { 'released', refused }
+return { 'released', queue.chores, refused }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'scheduled', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox'],
   lines: [
     [1, 'lua/queue/release.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/calls.lua', 1],
-    [80, 'lua/shared/tell.lua', 1],
-    [105, 'lua/shared/queue/state.lua', 1],
-    [181, 'lua/shared/queue/save.lua', 1],
-    [235, 'lua/shared/queue/save-call.lua', 1],
-    [243, 'lua/shared/queue/marks.lua', 1],
-    [255, 'lua/shared/queue/rate.lua', 1],
-    [275, 'lua/shared/queue/job.lua', 1],
-    [361, 'lua/shared/queue/run.lua', 1],
-    [408, 'lua/shared/queue/names.lua', 1],
-    [454, 'lua/shared/queue/groups.lua', 1],
-    [595, 'lua/shared/queue/ready.lua', 1],
-    [629, 'lua/shared/queue/end.lua', 1],
-    [646, 'lua/shared/queue/stop.lua', 1],
-    [655, 'lua/shared/queue/idle.lua', 1],
-    [717, 'lua/shared/queue/judge-one.lua', 1],
-    [727, 'lua/shared/queue/told.lua', 1],
-    [749, 'lua/queue/release.lua', 46],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/shared/calls.lua', 1],
+    [88, 'lua/shared/tell.lua', 1],
+    [113, 'lua/shared/queue/state.lua', 1],
+    [189, 'lua/shared/queue/save.lua', 1],
+    [243, 'lua/shared/queue/save-call.lua', 1],
+    [251, 'lua/shared/queue/marks.lua', 1],
+    [265, 'lua/shared/queue/rate.lua', 1],
+    [285, 'lua/shared/queue/job.lua', 1],
+    [371, 'lua/shared/queue/flags.lua', 1],
+    [389, 'lua/shared/queue/run.lua', 1],
+    [436, 'lua/shared/queue/parents.lua', 1],
+    [517, 'lua/shared/queue/names.lua', 1],
+    [563, 'lua/shared/queue/groups.lua', 1],
+    [704, 'lua/shared/queue/ready.lua', 1],
+    [738, 'lua/shared/queue/end.lua', 1],
+    [763, 'lua/shared/queue/stop.lua', 1],
+    [772, 'lua/shared/queue/idle.lua', 1],
+    [834, 'lua/shared/queue/judge-one.lua', 1],
+    [844, 'lua/shared/queue/told.lua', 1],
+    [866, 'lua/queue/release.lua', 56],
+    [930, 'lua/shared/queue/settle.lua', 1],
+    [931, 'lua/shared/queue/note-due.lua', 1],
+    [939, 'lua/shared/queue/failure.lua', 1],
+    [949, 'lua/shared/queue/dead.lua', 1],
+    [1018, 'lua/shared/queue/backoff.lua', 1],
+    [1058, 'lua/shared/queue/unblock.lua', 1],
+    [1064, 'lua/shared/queue/outbox.lua', 1],
+    [1075, 'lua/shared/queue/settle.lua', 13],
+    [1146, 'lua/queue/release.lua', 121],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -9064,7 +16478,8 @@ return { 'released', refused }
       case 'released':
         return {
           status: 'released',
-          refused: readRefusedOfReleaseReleased(parts[1]),
+          chores: asInteger(parts[1]),
+          refused: readRefusedOfReleaseReleased(parts[2]),
         }
       default:
         return unexpected('the answer released', parts[0])
@@ -9099,7 +16514,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '80af3f9e5532c71078b1cc5a75cd0d3baa1155ba',
+    sha1: '14b94709815f75a8bec8cfab0dc5d1cedfd29262',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9259,6 +16674,8 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -9375,9 +16792,27 @@ local function read_job(record)
     tags = tags,
   }
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -9612,8 +17047,16 @@ local function find_job(jobs, ids, id)
   return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
 end
 
-local STATES =
-  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
 
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
@@ -9625,11 +17068,12 @@ local function change_priority(jobs, queue, seq, job, run, record, priority, sta
   redis.call('HSET', jobs, seq, changed)
   queue[state] = queue[state] + #changed - #record
   if run then
+    local flags = run.flags == PLAIN and 0 or run.flags
     redis.call(
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, 0, run.name)
+      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, flags, run.name)
     )
   end
 end
@@ -9672,14 +17116,15 @@ return { 'changed', outcomes }
     [26, 'lua/shared/queue/state.lua', 1],
     [102, 'lua/shared/queue/save.lua', 1],
     [156, 'lua/shared/queue/marks.lua', 1],
-    [168, 'lua/shared/queue/rate.lua', 1],
-    [188, 'lua/shared/queue/job.lua', 1],
-    [274, 'lua/shared/queue/run.lua', 1],
-    [321, 'lua/shared/queue/groups.lua', 1],
-    [462, 'lua/shared/queue/ready.lua', 1],
-    [496, 'lua/shared/queue/find.lua', 1],
-    [517, 'lua/shared/queue/reprioritize.lua', 1],
-    [532, 'lua/queue/reprioritize.lua', 31],
+    [170, 'lua/shared/queue/rate.lua', 1],
+    [190, 'lua/shared/queue/job.lua', 1],
+    [276, 'lua/shared/queue/flags.lua', 1],
+    [294, 'lua/shared/queue/run.lua', 1],
+    [341, 'lua/shared/queue/groups.lua', 1],
+    [482, 'lua/shared/queue/ready.lua', 1],
+    [516, 'lua/shared/queue/find.lua', 1],
+    [545, 'lua/shared/queue/reprioritize.lua', 1],
+    [561, 'lua/queue/reprioritize.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -9720,25 +17165,26 @@ export interface RequeueFailedArguments {
 }
 
 export type RequeueFailedAnswer =
-  | { readonly status: 'requeued'; readonly count: number; readonly left: number }
+  | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number }
 
 
 /**
- * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `left` is how many there still are: call again. Safe to repeat.
+ * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `left` is how many there still are: call again. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
  *
  * Cost: O(limit x log n).
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '193dae78c5cbd7f6a7168796d9d8eb2566640962',
+    sha1: '253389db1f9511ae95a4127548adae975ef12a26',
     reads: false,
     bytes: false,
     source: `--[[
 Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest
-first, so many a call. \`left\` is how many there still are: call again. Safe to repeat.
+first, so many a call. \`left\` is how many there still are: call again. \`chores\` is what some process has
+to see to; 0: nothing. Safe to repeat.
 
-@returns requeued  count:integer left:integer
+@returns requeued  count:integer left:integer chores:integer
 @cost    O(limit x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -9754,6 +17200,11 @@ local dead = KEYS[10] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[11] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[12] -- hash: kinds of failures
 local idle = KEYS[13] -- sorted set: workers that wait -> their number
+local scheduled = KEYS[14] -- sorted set: jobs that wait for their time -> that time, in ms
+local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -9924,6 +17375,8 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -10040,9 +17493,27 @@ local function read_job(record)
     tags = tags,
   }
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -10086,6 +17557,87 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -10352,6 +17904,11 @@ end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
 local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
   local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
   redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
   redis.call('ZADD', keys.failed, number, seq)
@@ -10359,7 +17916,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -10385,10 +17942,18 @@ end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
   end
 end
 
@@ -10495,6 +18060,12 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  scheduled = scheduled,
+  ids = ids,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, '', '')
@@ -10508,41 +18079,191 @@ for _, seq in ipairs(numbers) do
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   leave_dead(keys, queue, seq, run)
   if drops then
-    erase_job(jobs, ids, seq, job)
+    erase_job(keys, queue, seq, job, run.flags)
     queue.cancelled = queue.cancelled + 1
   else
     begin_again(keys, queue, seq, job, run, now_us)
   end
 end
-if not drops and queue.idle > 0 then
-  call_idle(idle, queue, math.min(#numbers, 8), { channel = channel, sharded = sharded, counted = counted })
+local standing = drops and 0 or #numbers
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
+
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
+end
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  standing = standing + settle_children(keys, queue, now_us, 100)
+end
+if queue.idle > 0 then
+  call_idle(idle, queue, math.min(standing, 8), { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
-return { 'requeued', #numbers, tonumber(left or 0) }
+return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/tell.lua', 1],
-    [59, 'lua/shared/queue/state.lua', 1],
-    [135, 'lua/shared/queue/save.lua', 1],
-    [189, 'lua/shared/queue/marks.lua', 1],
-    [201, 'lua/shared/queue/rate.lua', 1],
-    [221, 'lua/shared/queue/job.lua', 1],
-    [307, 'lua/shared/queue/run.lua', 1],
-    [354, 'lua/shared/queue/names.lua', 1],
-    [400, 'lua/shared/queue/failure.lua', 1],
-    [410, 'lua/shared/queue/groups.lua', 1],
-    [551, 'lua/shared/queue/ready.lua', 1],
-    [585, 'lua/shared/queue/dead.lua', 1],
-    [649, 'lua/shared/queue/end.lua', 1],
-    [666, 'lua/shared/queue/begin-again.lua', 1],
-    [680, 'lua/shared/queue/idle.lua', 1],
-    [742, 'lua/shared/queue/kind.lua', 1],
-    [750, 'lua/queue/requeue-failed.lua', 45],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/tell.lua', 1],
+    [65, 'lua/shared/queue/state.lua', 1],
+    [141, 'lua/shared/queue/save.lua', 1],
+    [195, 'lua/shared/queue/marks.lua', 1],
+    [209, 'lua/shared/queue/rate.lua', 1],
+    [229, 'lua/shared/queue/job.lua', 1],
+    [315, 'lua/shared/queue/flags.lua', 1],
+    [333, 'lua/shared/queue/run.lua', 1],
+    [380, 'lua/shared/queue/parents.lua', 1],
+    [461, 'lua/shared/queue/names.lua', 1],
+    [507, 'lua/shared/queue/failure.lua', 1],
+    [517, 'lua/shared/queue/groups.lua', 1],
+    [658, 'lua/shared/queue/ready.lua', 1],
+    [692, 'lua/shared/queue/dead.lua', 1],
+    [761, 'lua/shared/queue/end.lua', 1],
+    [786, 'lua/shared/queue/begin-again.lua', 1],
+    [800, 'lua/shared/queue/idle.lua', 1],
+    [862, 'lua/shared/queue/kind.lua', 1],
+    [870, 'lua/queue/requeue-failed.lua', 53],
+    [909, 'lua/shared/queue/settle.lua', 1],
+    [910, 'lua/shared/queue/note-due.lua', 1],
+    [918, 'lua/shared/queue/backoff.lua', 1],
+    [958, 'lua/shared/queue/unblock.lua', 1],
+    [964, 'lua/shared/queue/outbox.lua', 1],
+    [975, 'lua/shared/queue/settle.lua', 13],
+    [1046, 'lua/queue/requeue-failed.lua', 93],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10562,6 +18283,7 @@ return { 'requeued', #numbers, tonumber(left or 0) }
           status: 'requeued',
           count: asInteger(parts[1]),
           left: asInteger(parts[2]),
+          chores: asInteger(parts[3]),
         }
       default:
         return unexpected('the answer requeued', parts[0])
@@ -10600,7 +18322,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'd4729b8a7bb5398260d8bbf7e12128c6666b2ea1',
+    sha1: '2c4af7aa2480b7e54ffcac0195992982baa60730',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10626,6 +18348,8 @@ local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[13] -- hash: kinds of failures
 local done = KEYS[14] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
+local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -10794,6 +18518,8 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -10910,9 +18636,27 @@ local function read_job(record)
     tags = tags,
   }
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -10956,6 +18700,87 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -11222,6 +19047,11 @@ end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
 local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
   local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
   redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
   redis.call('ZADD', keys.failed, number, seq)
@@ -11229,7 +19059,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -11267,8 +19097,16 @@ local function find_job(jobs, ids, id)
   return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
 end
 
-local STATES =
-  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
 
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
@@ -11279,6 +19117,9 @@ local function displace(keys, queue, seq, job, run, size, now_us)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
+  elseif state == 'w' then
+    unblock(keys, queue, seq, run)
+    leave_parents(keys, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
   elseif state == 'd' then
     leave_dead(keys, queue, seq, run)
   elseif state == 'f' then
@@ -11379,6 +19220,8 @@ local keys = {
   failed = failed,
   kinds = kinds,
   done = done,
+  blocked = blocked,
+  children = children,
 }
 
 local queue = open_queue(meta, '', '')
@@ -11408,27 +19251,29 @@ save_queue(meta, queue)
 return { 'requeued', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children'],
   lines: [
     [1, 'lua/queue/requeue.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/tell.lua', 1],
-    [60, 'lua/shared/queue/state.lua', 1],
-    [136, 'lua/shared/queue/save.lua', 1],
-    [190, 'lua/shared/queue/marks.lua', 1],
-    [202, 'lua/shared/queue/rate.lua', 1],
-    [222, 'lua/shared/queue/job.lua', 1],
-    [308, 'lua/shared/queue/run.lua', 1],
-    [355, 'lua/shared/queue/names.lua', 1],
-    [401, 'lua/shared/queue/failure.lua', 1],
-    [411, 'lua/shared/queue/groups.lua', 1],
-    [552, 'lua/shared/queue/ready.lua', 1],
-    [586, 'lua/shared/queue/dead.lua', 1],
-    [650, 'lua/shared/queue/find.lua', 1],
-    [671, 'lua/shared/queue/displace.lua', 1],
-    [687, 'lua/shared/queue/begin-again.lua', 1],
-    [701, 'lua/shared/queue/idle.lua', 1],
-    [763, 'lua/queue/requeue.lua', 46],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/tell.lua', 1],
+    [62, 'lua/shared/queue/state.lua', 1],
+    [138, 'lua/shared/queue/save.lua', 1],
+    [192, 'lua/shared/queue/marks.lua', 1],
+    [206, 'lua/shared/queue/rate.lua', 1],
+    [226, 'lua/shared/queue/job.lua', 1],
+    [312, 'lua/shared/queue/flags.lua', 1],
+    [330, 'lua/shared/queue/run.lua', 1],
+    [377, 'lua/shared/queue/parents.lua', 1],
+    [458, 'lua/shared/queue/names.lua', 1],
+    [504, 'lua/shared/queue/failure.lua', 1],
+    [514, 'lua/shared/queue/groups.lua', 1],
+    [655, 'lua/shared/queue/ready.lua', 1],
+    [689, 'lua/shared/queue/dead.lua', 1],
+    [758, 'lua/shared/queue/find.lua', 1],
+    [787, 'lua/shared/queue/displace.lua', 1],
+    [806, 'lua/shared/queue/begin-again.lua', 1],
+    [820, 'lua/shared/queue/idle.lua', 1],
+    [882, 'lua/queue/requeue.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11473,7 +19318,7 @@ export interface RetryArguments {
 }
 
 export type RetryAnswer =
-  | { readonly status: 'retried'; readonly refused: { readonly at: number; readonly why: string }[]; readonly buried: number[] }
+  | { readonly status: 'retried'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly buried: number[] }
 
 function readRefusedOfRetryRetried(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
@@ -11494,22 +19339,23 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 }
 
 /**
- * Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A job that has used up its attempts dies instead, and is named in `buried`. Each job is judged by itself: those named in `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more.
+ * Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A job that has used up its attempts dies instead, and is named in `buried`. Each job is judged by itself: those named in `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n).
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'd0ccfa025b27ec1f81177537096affbbb35691ee',
+    sha1: '45140601ff371e4aff562505781f1a4d008b907d',
     reads: false,
     bytes: false,
     source: `--[[
 Gives claimed jobs back, to be tried again later: after \`delay_ms\`, or, where that is -1, after the backoff of the job. A
 job that has used up its attempts dies instead, and is named in \`buried\`. Each job is judged by itself: those named in
 \`refused\` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more.
+\`chores\` is what some process has to see to; 0: nothing.
 
-@returns retried  refused:[at:integer why:text] buried:[at:integer]
+@returns retried  chores:integer refused:[at:integer why:text] buried:[at:integer]
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -11527,6 +19373,10 @@ local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[14] -- hash: kinds of failures
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
+local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -11779,6 +19629,8 @@ local function format_settings(settings)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -11903,9 +19755,27 @@ local function read_job(record)
     tags = tags,
   }
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -11949,6 +19819,87 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -12259,6 +20210,11 @@ end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
 local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
   local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
   redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
   redis.call('ZADD', keys.failed, number, seq)
@@ -12266,7 +20222,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )
@@ -12292,10 +20248,18 @@ end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
   end
 end
 
@@ -12312,7 +20276,7 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  erase_job(keys.jobs, keys.ids, seq, job)
+  erase_job(keys, queue, seq, job, run.flags)
   queue.cancelled = queue.cancelled + 1
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
@@ -12433,6 +20397,10 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -12447,7 +20415,7 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'retried', parse_refused(remembered), parse_places(remembered) }
+  return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -12478,6 +20446,98 @@ for at = failures_at, #failures, 5 do
     end
   end
 end
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
+
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
+end
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  standing = standing + settle_children(keys, queue, now_us, 100)
+end
 if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
@@ -12489,38 +20549,45 @@ if queue.idle > 0 then
   end
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
-return { 'retried', refused, buried }
+return { 'retried', queue.chores, refused, buried }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox'],
   lines: [
     [1, 'lua/queue/retry.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/calls.lua', 1],
-    [84, 'lua/shared/tell.lua', 1],
-    [109, 'lua/shared/queue/state.lua', 1],
-    [185, 'lua/shared/queue/save.lua', 1],
-    [239, 'lua/shared/queue/save-call.lua', 1],
-    [247, 'lua/shared/queue/settings.lua', 1],
-    [274, 'lua/shared/queue/marks.lua', 1],
-    [286, 'lua/shared/queue/note-due.lua', 1],
-    [294, 'lua/shared/queue/rate.lua', 1],
-    [314, 'lua/shared/queue/job.lua', 1],
-    [400, 'lua/shared/queue/run.lua', 1],
-    [447, 'lua/shared/queue/names.lua', 1],
-    [493, 'lua/shared/queue/failure.lua', 1],
-    [503, 'lua/shared/queue/note-failure.lua', 1],
-    [507, 'lua/shared/queue/groups.lua', 1],
-    [648, 'lua/shared/queue/ready.lua', 1],
-    [682, 'lua/shared/queue/backoff.lua', 1],
-    [722, 'lua/shared/queue/dead.lua', 1],
-    [786, 'lua/shared/queue/end.lua', 1],
-    [803, 'lua/shared/queue/stop.lua', 1],
-    [812, 'lua/shared/queue/idle.lua', 1],
-    [874, 'lua/shared/queue/judge-one.lua', 1],
-    [884, 'lua/shared/queue/told.lua', 1],
-    [906, 'lua/shared/queue/freed.lua', 1],
-    [915, 'lua/queue/retry.lua', 57],
+    [37, 'lua/shared/clock.lua', 1],
+    [43, 'lua/shared/calls.lua', 1],
+    [89, 'lua/shared/tell.lua', 1],
+    [114, 'lua/shared/queue/state.lua', 1],
+    [190, 'lua/shared/queue/save.lua', 1],
+    [244, 'lua/shared/queue/save-call.lua', 1],
+    [252, 'lua/shared/queue/settings.lua', 1],
+    [279, 'lua/shared/queue/marks.lua', 1],
+    [293, 'lua/shared/queue/note-due.lua', 1],
+    [301, 'lua/shared/queue/rate.lua', 1],
+    [321, 'lua/shared/queue/job.lua', 1],
+    [407, 'lua/shared/queue/flags.lua', 1],
+    [425, 'lua/shared/queue/run.lua', 1],
+    [472, 'lua/shared/queue/parents.lua', 1],
+    [553, 'lua/shared/queue/names.lua', 1],
+    [599, 'lua/shared/queue/failure.lua', 1],
+    [609, 'lua/shared/queue/note-failure.lua', 1],
+    [613, 'lua/shared/queue/groups.lua', 1],
+    [754, 'lua/shared/queue/ready.lua', 1],
+    [788, 'lua/shared/queue/backoff.lua', 1],
+    [828, 'lua/shared/queue/dead.lua', 1],
+    [897, 'lua/shared/queue/end.lua', 1],
+    [922, 'lua/shared/queue/stop.lua', 1],
+    [931, 'lua/shared/queue/idle.lua', 1],
+    [993, 'lua/shared/queue/judge-one.lua', 1],
+    [1003, 'lua/shared/queue/told.lua', 1],
+    [1025, 'lua/shared/queue/freed.lua', 1],
+    [1034, 'lua/queue/retry.lua', 64],
+    [1099, 'lua/shared/queue/settle.lua', 1],
+    [1100, 'lua/shared/queue/unblock.lua', 1],
+    [1106, 'lua/shared/queue/outbox.lua', 1],
+    [1117, 'lua/shared/queue/settle.lua', 13],
+    [1188, 'lua/queue/retry.lua', 130],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -12546,8 +20613,9 @@ return { 'retried', refused, buried }
       case 'retried':
         return {
           status: 'retried',
-          refused: readRefusedOfRetryRetried(parts[1]),
-          buried: readBuriedOfRetryRetried(parts[2]),
+          chores: asInteger(parts[1]),
+          refused: readRefusedOfRetryRetried(parts[2]),
+          buried: readBuriedOfRetryRetried(parts[3]),
         }
       default:
         return unexpected('the answer retried', parts[0])
@@ -12590,7 +20658,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: 'a88f230792ccbb235b6febd8406d930902442c8f',
+    sha1: 'd300ce4f7559ab9c9a8ef17b1a06e825403684fa',
     reads: true,
     bytes: true,
     source: `--[[
@@ -12780,7 +20848,7 @@ local function read_job(record)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
@@ -12850,8 +20918,16 @@ local function find_job(jobs, ids, id)
   return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
 end
 
-local STATES =
-  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
 
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
@@ -12928,8 +21004,8 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [186, 'lua/shared/queue/run.lua', 1],
     [233, 'lua/shared/queue/failure.lua', 1],
     [243, 'lua/shared/queue/find.lua', 1],
-    [264, 'lua/shared/queue/tell-job.lua', 1],
-    [299, 'lua/queue/search.lua', 25],
+    [272, 'lua/shared/queue/tell-job.lua', 1],
+    [307, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [
@@ -12953,6 +21029,1109 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
         }
       default:
         return unexpected('the answer page', parts[0])
+    }
+  },
+}
+
+export interface WatchArguments {
+  /** name of the other queue */
+  readonly target: string
+  /** the jobs */
+  readonly wanted: readonly (string)[]
+}
+
+export type WatchAnswer =
+  | { readonly status: 'watched'; readonly chores: number; readonly absent: string[] }
+
+function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
+  const flat = asList(part)
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
+}
+
+/**
+ * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known. Safe to repeat: who asks twice is perhaps told twice.
+ *
+ * Cost: O(jobs x log n).
+ */
+export const watch: Operation<WatchArguments, WatchAnswer> = {
+  script: {
+    name: 'queue/watch',
+    sha1: '895043ce24b9650728100c6ca3ce3959f2b2177b',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have.
+\`absent\` are not known. Safe to repeat: who asks twice is perhaps told twice.
+
+@returns watched  chores:integer absent:[id:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[13] -- hash: kinds of failures
+local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
+local target = ARGV[1] -- text: name of the other queue
+local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- Jobs that wait for others, their parents.
+--
+-- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
+-- '<ref>\\0<child>' for each child that waits for it, and '<ref>\\0q<queue>\\1<id>' for each queue that asked after it by that
+-- id. \`parents\` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- milliseconds, those of other queues, which are asked after then.
+--
+-- In the hash of jobs:
+--   d<child>  '<policy><left> <delay_ms>\\0<ref>\\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--             r: runs nevertheless), how many it waits for, and its delay from then on
+--   y<ref>    how many jobs name that parent
+--   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
+--             id, and its result or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
+
+-- Letter and id; what follows begins at the third value.
+local function unpack_end(packed)
+  return struct.unpack('>c1Hc0', packed)
+end
+
+-- A parent has ended: its children are to be told; see shared/queue/settle.
+local function end_parent(keys, queue, seq, id, letter, text)
+  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
+  redis.call('ZADD', keys.parents, '0', seq)
+  queue.settling = true
+  set_mark(queue, DEPENDENCIES)
+end
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+local function unblock(keys, queue, seq, run)
+  redis.call('ZREM', keys.blocked, seq)
+  queue.blocked = queue.blocked - run.size
+end
+
+-- A child waits no more.
+local function leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+  end
+end
+
+-- One job fewer names that parent.
+local function forget_parent(keys, ref)
+  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
+    redis.call('HDEL', keys.jobs, 'y' .. ref)
+    -- Who has ended just now is still told of.
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('HDEL', keys.jobs, 'z' .. ref)
+      redis.call('ZREM', keys.parents, ref)
+    end
+  end
+end
+
+-- News of a parent in another queue; nobody may want them any more.
+local function hear_of_parent(keys, queue, source, id, ended)
+  local ref = 'q' .. source .. '\\1' .. id
+  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
+    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  end
+end
+
+-- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_parents(keys, seq)
+  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
+  if not stored then
+    return
+  end
+  leave_parents(keys, seq, stored)
+  for ref in each_ref(stored) do
+    forget_parent(keys, ref)
+  end
+  redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- New children; see shared/queue/parents.
+
+local function as_parent(flags)
+  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
+end
+
+-- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
+local function link_here(keys, queue, id)
+  local seq, record, run = find_job(keys.jobs, keys.ids, id)
+  if not seq then
+    return nil
+  end
+  if run and run.state == 'f' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+  elseif run and run.state == 'd' then
+    local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+    end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
+  else
+    local at_ms = math.floor(seq / 1000)
+    local packed = run
+        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  return seq
+end
+
+-- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
+local function link_elsewhere(keys, queue, ref, now_ms)
+  if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
+    queue.chores = with_flag(queue.chores, ASK_AFTER)
+    note_due(queue, now_ms)
+  end
+end
+
+-- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
+-- it waits for; one that is not known is taken for done.
+local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
+  local refs = {}
+  for parent in string.gmatch(parents, '[^%z]+') do
+    local ref = parent
+    if string.sub(parent, 1, 1) == 'l' then
+      ref = link_here(keys, queue, string.sub(parent, 2))
+    else
+      link_elsewhere(keys, queue, ref, now_ms)
+    end
+    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
+      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+      refs[#refs + 1] = ref
+    end
+  end
+  if #refs > 0 then
+    local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
+    redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
+  end
+  return #refs
+end
+
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
+}
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+
+local now_us = clock_us()
+local absent = {}
+for at = wanted_at, #wanted, 1 do
+  local seq = link_here(keys, queue, wanted[at])
+  if seq then
+    redis.call('ZADD', children, '0', seq .. '\\0q' .. target .. '\\1' .. wanted[at])
+  else
+    absent[#absent + 1] = wanted[at]
+  end
+end
+if queue.settling then
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
+-- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+
+-- How many may start now.
+local function starts_left(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  local ahead_us = math.max(0, arrival_us - now_us)
+  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
+end
+
+-- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
+local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
+  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
+end
+
+-- Milliseconds until one more may start.
+local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
+  local window_us = window_ms * 1000
+  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+end
+-- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
+-- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
+-- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
+-- as it may, no start left of its rate, or is paused, is not in the ring; \`held\` knows when a rate lets it in again.
+--
+-- In the hash of groups, under its name:
+--   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+
+local function new_group(number)
+  return {
+    number = number,
+    ready = 0,
+    claimed = 0,
+    in_ring = false,
+    paused = false,
+    concurrency = 0,
+    rate_limit = 0,
+    rate_window_ms = 0,
+    arrival_us = 0,
+  }
+end
+
+-- The group, or nil.
+local function read_group(groups, name)
+  local stored = redis.call('HGET', groups, name)
+  if not stored then
+    return nil
+  end
+  local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
+    string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
+  return {
+    number = tonumber(number),
+    ready = tonumber(ready),
+    claimed = tonumber(claimed),
+    in_ring = in_ring == '1',
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    arrival_us = tonumber(arrival_us),
+  }
+end
+
+local function open_group(groups, queue, name)
+  local group = read_group(groups, name)
+  if not group then
+    queue.groups = queue.groups + 1
+    group = new_group(queue.groups)
+  end
+  return group
+end
+
+-- One with no job and nothing set is forgotten, once its rate has nothing to remember.
+local function save_group(groups, name, group, now_us)
+  local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
+  if group.ready + group.claimed == 0 and not group.in_ring and not is_set then
+    redis.call('HDEL', groups, name)
+    return
+  end
+  local arrival_us = group.arrival_us > now_us and group.arrival_us or 0
+  local text = string.format(
+    '%.0f %.0f %.0f %d %d %.0f %.0f %.0f %.0f',
+    group.number,
+    group.ready,
+    group.claimed,
+    group.in_ring and 1 or 0,
+    group.paused and 1 or 0,
+    group.concurrency,
+    group.rate_limit,
+    group.rate_window_ms,
+    arrival_us
+  )
+  redis.call('HSET', groups, name, text)
+end
+
+-- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
+local function enter_ring(turns, held, name, group, now_us)
+  if group.in_ring or group.paused or group.ready == 0 then
+    return
+  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
+    return
+  elseif group.rate_limit > 0 then
+    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    if wait_ms > 0 then
+      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+      return
+    end
+  end
+  group.in_ring = true
+  redis.call('RPUSH', turns, name)
+end
+
+-- Before all that ranks.
+local FIRST_RANK = '0000000000'
+
+-- The greater the priority, the lower; 10 digits.
+local function rank_of(priority)
+  return string.format('%010.0f', 2147483648 - priority)
+end
+
+local function join_group(keys, queue, job, seq, in_front, now_us)
+  local group = open_group(keys.groups, queue, job.group)
+  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
+  group.ready = group.ready + 1
+  enter_ring(keys.turns, keys.held, job.group, group, now_us)
+  save_group(keys.groups, job.group, group, now_us)
+end
+
+-- A ready job of a group goes elsewhere. False when it was not there.
+local function leave_group(grouped, groups, job, seq, now_us)
+  local group = read_group(groups, job.group)
+  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
+    return false
+  end
+  group.ready = group.ready - 1
+  save_group(groups, job.group, group, now_us)
+  return true
+end
+
+-- A claimed job of a group is claimed no more.
+local function free_in_group(keys, name, now_us)
+  local group = read_group(keys.groups, name)
+  if group then
+    group.claimed = math.max(0, group.claimed - 1)
+    enter_ring(keys.turns, keys.held, name, group, now_us)
+    save_group(keys.groups, name, group, now_us)
+  end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(keys, now_us, most)
+  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+  for _, name in ipairs(names) do
+    redis.call('ZREM', keys.held, name)
+    local group = read_group(keys.groups, name)
+    if group then
+      enter_ring(keys.turns, keys.held, name, group, now_us)
+      save_group(keys.groups, name, group, now_us)
+    end
+  end
+end
+-- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
+-- \`prioritized\`, all others in the list \`ready\`.
+--
+-- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
+-- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
+-- where it stands first, and the other number is the ghost.
+
+-- A mark; see shared/queue/marks.
+local PRIORITIES = 1
+-- Before all priorities.
+local IN_FRONT = '-4294967296'
+
+local function stand_ready(keys, queue, job, seq, in_front, now_us)
+  if job.group ~= '' then
+    set_mark(queue, GROUPS)
+    join_group(keys, queue, job, seq, in_front, now_us)
+  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
+  elseif in_front then
+    redis.call('LPUSH', keys.ready, seq)
+  else
+    redis.call('RPUSH', keys.ready, seq)
+  end
+end
+
+-- Takes a ready job from where it stands.
+local function leave_ready(keys, queue, job, seq, now_us)
+  if job.group ~= '' then
+    leave_group(keys.grouped, keys.groups, job, seq, now_us)
+  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.ghosts = queue.ghosts + 1
+  end
+end
+-- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
+-- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
+
+-- The number of the job that a key of users belongs to, or nil.
+local function holder_of_unique(ids, key, now_ms)
+  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
+  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
+    return nil
+  end
+  return seq
+end
+
+local function hold_unique(ids, key, seq, till, ends_ms)
+  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
+end
+
+-- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
+local function forget_old_uniques(ids, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
+    if ends_ms and tonumber(ends_ms) <= now_ms then
+      redis.call('HDEL', ids, sample[at])
+    end
+  end
+end
+
+-- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
+local function free_unique(ids, job, seq, all)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  if till == 's' or (till == 'd' and all) then
+    local stored = redis.call('HGET', ids, 'u' .. key)
+    if stored and string.match(stored, '^%d+') == seq then
+      redis.call('HDEL', ids, 'u' .. key)
+    end
+  end
+end
+
+-- Frees all names of a job that is no more.
+local function free_names(ids, job, seq)
+  free_unique(ids, job, seq, true)
+  if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
+    redis.call('HDEL', ids, 'i' .. job.id)
+  end
+end
+-- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
+-- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
+local function count_dead(kinds, queue, kind, seq, message, now_ms)
+  local stored = redis.call('HGET', kinds, kind)
+  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
+  if not number then
+    queue.kinds = queue.kinds + 1
+    number, count, first_ms = queue.kinds, 0, now_ms
+  end
+  local text = string.format(
+    '%.0f %.0f %.0f %.0f %s %s',
+    number,
+    count + 1,
+    first_ms,
+    now_ms,
+    seq,
+    beginning_of(message)
+  )
+  redis.call('HSET', kinds, kind, text)
+  return tonumber(number)
+end
+
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free.
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+    'e' .. seq,
+    pack_failure(now_ms, kind, message)
+  )
+  free_unique(keys.ids, job, seq, true)
+  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+end
+
+-- A dead job goes elsewhere.
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
+  queue.dead = queue.dead - run.size
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  if not number then
+    return
+  elseif tonumber(count) <= 1 then
+    redis.call('HDEL', keys.kinds, kind)
+  else
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+  end
+end
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood.
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  if not job.is_plain then
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
+  end
+end
+
+-- A claimed job is claimed no more; its lease has been removed.
+local function end_claim(keys, queue, job, run, now_us)
+  queue.claimed = queue.claimed - run.size
+  if job.group ~= '' then
+    free_in_group(keys, job.group, now_us)
+  end
+end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
+-- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+  unblock(keys, queue, seq, run)
+  wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
+  return delay_ms == 0
+end
+-- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
+-- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
+-- Some process brings it there, and says when that is done.
+
+local function put_out(keys, queue, target, what, now_us)
+  queue.sent = math.max(queue.sent + 1, now_us)
+  local number = string.format('%.0f', queue.sent)
+  redis.call('HSET', keys.jobs, 'x' .. number, struct.pack('>Hc0', #target, target) .. what)
+  redis.call('ZADD', keys.outbox, number, number)
+  queue.chores = with_flag(queue.chores, DELIVER)
+end
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\\0', '(' .. ref .. '\\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end
+  settle_children(keys, queue, now_us, 100)
+end
+save_queue(meta, queue)
+return { 'watched', queue.chores, absent }
+`,
+  },
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox'],
+  lines: [
+    [1, 'lua/queue/watch.lua', 1],
+    [28, 'lua/shared/clock.lua', 1],
+    [34, 'lua/shared/queue/state.lua', 1],
+    [110, 'lua/shared/queue/save.lua', 1],
+    [164, 'lua/shared/queue/marks.lua', 1],
+    [178, 'lua/shared/queue/job.lua', 1],
+    [264, 'lua/shared/queue/flags.lua', 1],
+    [282, 'lua/shared/queue/run.lua', 1],
+    [329, 'lua/shared/queue/failure.lua', 1],
+    [339, 'lua/shared/queue/find.lua', 1],
+    [368, 'lua/shared/queue/parents.lua', 1],
+    [449, 'lua/shared/queue/note-due.lua', 1],
+    [457, 'lua/shared/queue/link.lua', 1],
+    [515, 'lua/queue/watch.lua', 40],
+    [551, 'lua/shared/queue/settle.lua', 1],
+    [552, 'lua/shared/queue/rate.lua', 1],
+    [572, 'lua/shared/queue/groups.lua', 1],
+    [713, 'lua/shared/queue/ready.lua', 1],
+    [747, 'lua/shared/queue/names.lua', 1],
+    [793, 'lua/shared/queue/dead.lua', 1],
+    [862, 'lua/shared/queue/end.lua', 1],
+    [887, 'lua/shared/queue/backoff.lua', 1],
+    [927, 'lua/shared/queue/unblock.lua', 1],
+    [933, 'lua/shared/queue/outbox.lua', 1],
+    [944, 'lua/shared/queue/settle.lua', 13],
+    [1015, 'lua/queue/watch.lua', 77],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(1 + args.wanted.length)
+    encoded[0] = args.target
+    let at = 1
+    for (const item of args.wanted) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'watched':
+        return {
+          status: 'watched',
+          chores: asInteger(parts[1]),
+          absent: readAbsentOfWatchWatched(parts[2]),
+        }
+      default:
+        return unexpected('the answer watched', parts[0])
     }
   },
 }

@@ -11,6 +11,8 @@ export const CHORES = {
   askAfter: 4,
 } as const
 
+const PAUSE_MS = 1000
+
 export type Chore = keyof typeof CHORES
 
 export class Chores {
@@ -33,7 +35,8 @@ export class Chores {
     const task = this.#tasks[name]
     if (task === undefined || this.#busy.has(name)) return
     this.#busy.add(name)
-    await task().catch(() => undefined)
-    this.#busy.delete(name)
+    const free = (): void => void this.#busy.delete(name)
+    // What is out of reach is tried again, but not with every claim.
+    await task().then(free, () => setTimeout(free, PAUSE_MS).unref())
   }
 }

@@ -8,8 +8,10 @@ import type { Duration } from '../runtime/duration.ts'
 import { toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
+import type { Advanced, NextJob } from './advancing.ts'
 import type { Exchanged, LossReason } from './exchange.ts'
 import { PLAIN } from './job-options.ts'
+import { type Parent, parentsOf } from './parents-of.ts'
 import type { Source } from './source.ts'
 
 export interface RetryOptions {
@@ -37,6 +39,7 @@ export interface Failure {
 /** How the outcome of an attempt reaches the server. Each rejects with LeaseLostError when the job was lost. */
 export interface Settling {
   ack(job: Leased, result: unknown): Promise<void>
+  advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced>
   retry(job: Leased, delayMs: number, kind: string, message: string): Promise<'retried' | 'buried'>
   bury(job: Leased, kind: string, message: string): Promise<void>
   release(job: Leased): Promise<void>
@@ -149,6 +152,23 @@ export class ClaimedJob<Payload = unknown> implements Leased {
       await this.#settling.ack(this, result)
       this.#outcome = 'acked'
     })
+  }
+
+  /**
+   * The job is done, and another one follows, here or in another queue: both or neither happen. Resolves to the new job.
+   * Throws LeaseLostError when it was lost before, InvalidArgumentError.
+   */
+  advance(next: NextJob, result?: unknown): Promise<Advanced> {
+    return this.#settle(async () => {
+      const advanced = await this.#settling.advance(this, next, result)
+      this.#outcome = 'acked'
+      return advanced
+    })
+  }
+
+  /** The jobs that it waited for, with their results, in the order in which they were named. */
+  parents(): Promise<Parent[]> {
+    return parentsOf(this.#source, this.number)
   }
 
   /**

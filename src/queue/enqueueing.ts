@@ -5,7 +5,9 @@ import { enqueue, enqueueAlike } from '../generated/queue.ts'
 import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
 import { inGroups } from '../runtime/in-groups.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
-import { type JobSpec, PLAIN } from './job-options.ts'
+import { checkJobName, type JobOptions, type JobSpec, PLAIN, toSpecOptions } from './job-options.ts'
+import type { Codec } from '../runtime/codec.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Source } from './source.ts'
 import { toldOn } from '../runtime/told.ts'
 
@@ -16,7 +18,7 @@ export interface Enqueued {
   readonly duplicate: boolean
 }
 
-export const MAX_PAYLOAD_BYTES: number = 4 * 1024 * 1024
+const MAX_PAYLOAD_BYTES: number = 4 * 1024 * 1024
 const BATCHES: BatchTerms = {
   name: enqueue.script.name,
   items: 1000,
@@ -33,7 +35,26 @@ export interface Outgoing {
   readonly bytes: number
 }
 
-export function toOutgoing(
+/** Throws InvalidArgumentError. */
+export function encodeJob(
+  codec: Codec<unknown>,
+  name: string,
+  payload: unknown,
+  options: JobOptions | undefined,
+): Outgoing {
+  const checked = toSpecOptions(options)
+  const encoded = codec.encode(payload)
+  if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
+    throw new InvalidArgumentError('payload', 'must become text or bytes: the codec gave something else')
+  }
+  const outgoing = toOutgoing(checkJobName(name), encoded, checked)
+  if (outgoing.bytes > MAX_PAYLOAD_BYTES) {
+    throw new InvalidArgumentError('payload', `must be at most ${MAX_PAYLOAD_BYTES} bytes when encoded`)
+  }
+  return outgoing
+}
+
+function toOutgoing(
   name: string,
   payload: string | Uint8Array,
   options: Omit<JobSpec, 'name' | 'payload'>,
@@ -62,13 +83,19 @@ export class Enqueuer {
   }
 
   async enqueueMany(jobs: readonly Outgoing[]): Promise<Enqueued[]> {
-    const sent = inGroups(jobs, BATCHES).map((chunk) =>
-      this.#batcher().add(
-        chunk,
-        chunk.reduce((sum, { bytes }) => sum + bytes, 0),
-      ),
-    )
-    return (await Promise.all(sent)).flat()
+    const chunks = inGroups(jobs, BATCHES)
+    if (chunks.length === 1 || jobs.every(({ spec }) => spec.parents === '')) {
+      return (await Promise.all(chunks.map((chunk) => this.#enqueueChunk(chunk)))).flat()
+    }
+    // Parents are there before their children: a call that is sent again must not come behind the next one.
+    const enqueued: Enqueued[] = []
+    for (const chunk of chunks) enqueued.push(...(await this.#enqueueChunk(chunk)))
+    return enqueued
+  }
+
+  #enqueueChunk(chunk: readonly Outgoing[]): Promise<Enqueued[]> {
+    const bytes = chunk.reduce((sum, { bytes: each }) => sum + each, 0)
+    return this.#batcher().add(chunk, bytes)
   }
 
   #batcher(): Batcher<Outgoing, Enqueued> {
@@ -85,7 +112,8 @@ export class Enqueuer {
       return jobs.map((_, at) => ({ id: String(first + at), duplicate: false }))
     }
     const specs = jobs.map(({ spec }) => spec)
-    const { first, duplicates } = await run(enqueue, (id) => ({ ...common, ...id, specs }))
+    const { first, chores, duplicates } = await run(enqueue, (id) => ({ ...common, ...id, specs }))
+    this.#source.chores.see(chores)
     return toEnqueued(first, specs, duplicates)
   }
 }

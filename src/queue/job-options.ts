@@ -3,6 +3,7 @@
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { type IfParentFails, type ParentId, toIfParentFails, toParents } from './parents.ts'
 
 /** How long a job waits before its next attempt. */
 export interface Backoff {
@@ -49,6 +50,13 @@ export interface JobOptions {
   tags?: readonly string[]
   /** Of the trace that the job belongs to, such as a `traceparent`. */
   trace?: string
+  /**
+   * The job is blocked until these are done; its delay counts from then on. One that is not known (any more) is taken for
+   * done. See `job.parents()` for their results.
+   */
+  parents?: readonly ParentId[]
+  /** What becomes of it if one of them dies or is cancelled; default `bury`. */
+  ifParentFails?: IfParentFails
 }
 
 /** A job as the script takes it. */
@@ -71,6 +79,8 @@ export interface JobSpec {
   readonly replace: boolean
   readonly trace: string
   readonly tags: string
+  readonly parents: string
+  readonly ifParentFails: string
 }
 
 type SpecOptions = Omit<JobSpec, 'name' | 'payload'>
@@ -93,6 +103,8 @@ export const PLAIN: SpecOptions = {
   replace: false,
   trace: '',
   tags: '',
+  parents: '',
+  ifParentFails: 'b',
 }
 
 export const JOB_OPTIONS = [
@@ -106,6 +118,8 @@ export const JOB_OPTIONS = [
   'unique',
   'tags',
   'trace',
+  'parents',
+  'ifParentFails',
 ] as const
 
 const MAX_TEXT_BYTES = 512
@@ -118,7 +132,20 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
   if (options === undefined) return PLAIN
   checkOptions('options', options, JOB_OPTIONS)
   if (Object.keys(options).length === 0) return PLAIN
-  const { id, delay, priority, maxAttempts, backoff, maxRun, group, unique, tags, trace } = options
+  const {
+    id,
+    delay,
+    priority,
+    maxAttempts,
+    backoff,
+    maxRun,
+    group,
+    unique,
+    tags,
+    trace,
+    parents,
+    ifParentFails,
+  } = options
   return {
     ...PLAIN,
     ...(id === undefined ? {} : { id: checkId(id) }),
@@ -135,6 +162,8 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
     ...(unique === undefined ? {} : toUnique(unique)),
     ...(tags === undefined ? {} : { tags: toTags(tags) }),
     ...(trace === undefined ? {} : { trace: checkText('trace', trace, MAX_TEXT_BYTES) }),
+    ...(parents === undefined ? {} : { parents: toParents(parents) }),
+    ...(ifParentFails === undefined ? {} : { ifParentFails: toIfParentFails(ifParentFails) }),
   }
 }
 

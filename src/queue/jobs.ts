@@ -2,6 +2,7 @@
 
 import {
   cancel,
+  changeParents,
   failures,
   type FindAnswer,
   find,
@@ -14,9 +15,13 @@ import {
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { learnTold } from '../runtime/told.ts'
+import { type ParentId, toParents } from './parents.ts'
+import { type Parent, parentsOf } from './parents-of.ts'
 import type { Source } from './source.ts'
 
-export type JobState = 'ready' | 'scheduled' | 'claimed' | 'stopping' | 'dead' | 'done'
+export type ParentsChanged = 'changed' | JobState | 'absent' | 'newer'
+
+export type JobState = 'ready' | 'scheduled' | 'blocked' | 'claimed' | 'stopping' | 'dead' | 'done'
 
 /** A job, as it was when somebody looked. */
 export interface Job {
@@ -74,8 +79,8 @@ export interface Failures {
   readonly sample: { readonly id: string; readonly message: string }
 }
 
-const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'claimed', 'dead', 'done'] as const
-const STATES = ['ready', 'scheduled', 'claimed', 'stopping', 'dead', 'done'] as const
+const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claimed', 'dead', 'done'] as const
+const STATES = ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'] as const
 const MAX_IDS = 1000
 const STEP = 200
 
@@ -137,8 +142,41 @@ export class Jobs {
    * Cancels jobs: `cancelled` are gone; `stopping` are at work, and their workers will be told; `absent` are not known.
    */
   async cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
-    const { outcomes } = await this.#source.unit.run(cancel, { wanted: checkIds(ids) })
+    const { unit, chores } = this.#source
+    const answer = await unit.run(cancel, { ...(await learnTold(unit)), wanted: checkIds(ids) })
+    chores.see(answer.chores)
+    const { outcomes } = answer
     return outcomes as ('cancelled' | 'stopping' | 'absent')[]
+  }
+
+  /** The jobs that a job waits for, or waited for; none where it has none, or is not known (any more). */
+  parents(id: string): Promise<Parent[]> {
+    return parentsOf(this.#source, checkText('id', id, 512))
+  }
+
+  /**
+   * Lets a blocked job wait for more jobs of this queue, older than itself, so that jobs never wait in a circle. Resolves
+   * to `changed`, or to the state of a job that is not blocked, `absent`, or `newer`: then nothing is changed.
+   */
+  addParents(id: string, parents: readonly string[]): Promise<ParentsChanged> {
+    return this.#changeParents(id, parents, true)
+  }
+
+  /** Lets a blocked job wait for fewer jobs; without any it becomes ready. As `addParents`. */
+  removeParents(id: string, parents: readonly ParentId[]): Promise<ParentsChanged> {
+    return this.#changeParents(id, parents, false)
+  }
+
+  async #changeParents(id: string, parents: readonly ParentId[], adds: boolean): Promise<ParentsChanged> {
+    const { unit, chores } = this.#source
+    checkText('id', id, 512)
+    const changes = toParents(parents)
+      .split('\0')
+      .map((parent) => ({ adds, parent }))
+    const answer = await unit.run(changeParents, { ...(await learnTold(unit)), id, changes })
+    if (answer.status === 'refused') return answer.state as ParentsChanged
+    chores.see(answer.chores)
+    return 'changed'
   }
 
   /** Makes scheduled, dead and kept jobs ready now; their attempts count from the start. */
@@ -187,7 +225,13 @@ export class Jobs {
     let [total, most] = [0, Infinity]
     for (;;) {
       const limit = Math.min(STEP, most - total)
-      const { count, left } = await this.#source.unit.run(requeueFailed, { ...told, kind, limit, drops })
+      const { count, left, chores } = await this.#source.unit.run(requeueFailed, {
+        ...told,
+        kind,
+        limit,
+        drops,
+      })
+      this.#source.chores.see(chores)
       total += count
       if (most === Infinity) most = count + left
       if (count === 0 || left === 0 || total >= most) return total

@@ -7,15 +7,14 @@ import { checkName } from '../runtime/keys.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { learnTold } from '../runtime/told.ts'
-import { Unit } from '../runtime/unit.ts'
 import type { Waiting } from '../runtime/wait.ts'
-import { Chores } from './chores.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimJobs } from './claiming.ts'
-import { type Enqueued, Enqueuer, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
+import { type Enqueued, Enqueuer, encodeJob } from './enqueueing.ts'
 import type { Handlers } from './handling.ts'
-import { checkJobName, JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
+import { JOB_OPTIONS, type JobOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
+import { openSource } from './open-source.ts'
 import { type LentJobs, lendJobs } from './lending.ts'
 import { Settings } from './settings.ts'
 import { Settler } from './settling.ts'
@@ -44,7 +43,6 @@ export interface ClaimOptions extends Waiting {
 
 const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
 const CLAIM_OPTIONS = [...LEND_OPTIONS, 'acks'] as const
-const SINCE = '6.2.0'
 
 /**
  * Jobs that are done once: each is leased to one worker at a time, and comes back when that is lost. It runs at least
@@ -66,14 +64,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   constructor(runtime: Runtime, name: string, options: QueueOptions) {
     checkOptions('options', options, ['codec'])
     this.name = checkName('name', name)
-    const unit = new Unit(runtime, { structure: 'queue', name, since: SINCE })
-    this.#source = {
-      unit,
-      codec: options.codec ?? jsonOf<unknown>('payload'),
-      name,
-      pace: { slowly: 0 },
-      chores: new Chores({}),
-    }
+    this.#source = openSource(runtime, name, options.codec ?? jsonOf<unknown>('payload'))
     this.#enqueuer = new Enqueuer(this.#source)
     this.jobs = new JobList(this.#source)
     this.settings = new Settings(this.#source)
@@ -89,7 +80,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     payload: Jobs[Name],
     options?: JobOptions,
   ): Promise<Enqueued> {
-    return this.#enqueuer.enqueue(this.#outgoing(name, payload, toSpecOptions(options)))
+    return this.#enqueuer.enqueue(encodeJob(this.#source.codec, name, payload, options))
   }
 
   /** As `enqueue`, for many jobs, in order; a thousand travel together. Throws InvalidArgumentError. */
@@ -98,7 +89,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     const outgoing = (jobs as readonly NewJob<Jobs>[]).map((job) => {
       checkOptions('job', job, ['name', 'payload', ...JOB_OPTIONS])
       const { name, payload, ...options } = job
-      return this.#outgoing(name, payload, toSpecOptions(options))
+      return encodeJob(this.#source.codec, name, payload, options)
     })
     return this.#enqueuer.enqueueMany(outgoing)
   }
@@ -131,18 +122,6 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   async clear(): Promise<boolean> {
     const { existed } = await this.#source.unit.run(clear, await learnTold(this.#source.unit))
     return existed
-  }
-
-  #outgoing(name: string, payload: unknown, options: ReturnType<typeof toSpecOptions>): Outgoing {
-    const encoded = this.#source.codec.encode(payload)
-    if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
-      throw new InvalidArgumentError('payload', 'must become text or bytes: the codec gave something else')
-    }
-    const outgoing = toOutgoing(checkJobName(name), encoded, options)
-    if (outgoing.bytes > MAX_PAYLOAD_BYTES) {
-      throw new InvalidArgumentError('payload', `must be at most ${MAX_PAYLOAD_BYTES} bytes when encoded`)
-    }
-    return outgoing
   }
 }
 

@@ -39,12 +39,16 @@ export interface QueueInspection {
   /** Jobs in each state. */
   readonly ready: number
   readonly scheduled: number
+  /** Jobs that wait for their parents. */
+  readonly blocked: number
   readonly claimed: number
   readonly dead: number
   readonly done: number
   /** Jobs that are due, or whose lease has ended, and that nobody has looked at since; they count where they stood. */
   readonly overdue: number
   readonly groups: number
+  /** What waits to be brought to other queues. */
+  readonly outbox: number
   /** Workers that wait for work. */
   readonly idle: number
   /** How often, since the queue began. */
@@ -56,6 +60,7 @@ export interface QueueInspection {
   readonly cancelled: number
   readonly readyBytes: number
   readonly scheduledBytes: number
+  readonly blockedBytes: number
   readonly claimedBytes: number
   readonly deadBytes: number
   readonly doneBytes: number

@@ -1,10 +1,11 @@
 // What becomes of claimed jobs: the outcomes of one tick travel in one call of each kind.
 
-import { ackAndClaim, bury, extend, release, retry } from '../generated/queue.ts'
+import { ackAndClaim, advance, bury, extend, release, retry } from '../generated/queue.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
+import { type Advanced, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
 import type { ClaimedJob, Failure, Leased, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
 import type { Source } from './source.ts'
@@ -22,6 +23,7 @@ export type Retried = 'retried' | 'buried'
 const MAX_BYTES = 4 * 1024 * 1024
 const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000 }
 const ACKS: BatchTerms = { name: ackAndClaim.script.name, ...LIMITS }
+const STEPS: BatchTerms = { name: advance.script.name, ...LIMITS }
 const RETRIES: BatchTerms = { name: retry.script.name, ...LIMITS }
 const RELEASES: BatchTerms = { name: release.script.name, ...LIMITS }
 const BURIALS: BatchTerms = { name: bury.script.name, ...LIMITS }
@@ -35,6 +37,13 @@ export class Settler implements Settling {
 
   async ack(job: Leased, result: unknown): Promise<void> {
     this.#check(job, await this.sendAck(toAck(job, result, this.#source)))
+  }
+
+  async advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {
+    const step = toStep(job, next, encodeResult(result, this.#source), this.#source)
+    const outcome = await this.sendStep(step)
+    if (typeof outcome === 'string') throw this.#lost(job, outcome)
+    return outcome
   }
 
   async retry(job: Leased, delayMs: number, kind: string, message: string): Promise<Retried> {
@@ -51,6 +60,13 @@ export class Settler implements Settling {
   sendAck(ack: Ack): Promise<Outcome> {
     const send = (acks: Ack[]): Promise<Outcome[]> => this.#sendAcks(acks)
     return this.#batcher('acks', ACKS, send).addOne(ack, Buffer.byteLength(ack.result))
+  }
+
+  /** As `advance`; that the job was lost is a value. */
+  sendStep(step: Step): Promise<Advanced | LossReason> {
+    const send = (steps: Step[]): Promise<(Advanced | LossReason)[]> => sendSteps(this.#source, steps)
+    const bytes = Buffer.byteLength(step.payload) + Buffer.byteLength(step.result)
+    return this.#batcher('steps', STEPS, send).addOne(step, bytes)
   }
 
   /** As `retry`; that the job was lost is a value. */
@@ -123,6 +139,7 @@ export class Settler implements Settling {
       ...told,
       failures,
     }))
+    this.#source.chores.see(answer.chores)
     const refused = reasonsOf(answer.refused)
     const buried = new Set(answer.buried)
     return failures.map((_, at) => refused.get(at) ?? (buried.has(at) ? 'buried' : 'retried'))
@@ -132,6 +149,7 @@ export class Settler implements Settling {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const answer = await unit.runOnce(bury, (id) => ({ codec: codec.name, ...id, ...told, failures }))
+    this.#source.chores.see(answer.chores)
     return outcomesOf(failures, reasonsOf(answer.refused))
   }
 
@@ -139,6 +157,7 @@ export class Settler implements Settling {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const answer = await unit.runOnce(release, (id) => ({ codec: codec.name, ...id, ...told, claims }))
+    this.#source.chores.see(answer.chores)
     return outcomesOf(claims, reasonsOf(answer.refused))
   }
 

@@ -11,4 +11,6 @@ export interface Source {
   /** For how many calls the quick way to claim is not tried. */
   readonly pace: { slowly: number }
   readonly chores: Chores
+  /** Another queue, with the same codec. */
+  sibling(name: string): Source
 }

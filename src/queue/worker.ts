@@ -69,6 +69,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     })
     this.#outcomes = {
       ack: (job, result) => this.#exchanger.ack(toAck(job, result, source), job as ClaimedJob),
+      advance: (...step) => settler.advance(...step),
       retry: (...failure) => settler.retry(...failure),
       bury: (...failure) => settler.bury(...failure),
       release: (job) => settler.release(job),

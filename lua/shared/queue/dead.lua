@@ -32,6 +32,11 @@ end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free.
 local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\0' .. message)
+    flags = flags - PARENT
+  end
   local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
   redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
   redis.call('ZADD', keys.failed, number, seq)
@@ -39,7 +44,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
     'e' .. seq,
     pack_failure(now_ms, kind, message)
   )

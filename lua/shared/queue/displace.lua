@@ -4,6 +4,9 @@ local function displace(keys, queue, seq, job, run, size, now_us)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
+  elseif state == 'w' then
+    unblock(keys, queue, seq, run)
+    leave_parents(keys, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
   elseif state == 'd' then
     leave_dead(keys, queue, seq, run)
   elseif state == 'f' then

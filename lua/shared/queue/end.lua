@@ -1,10 +1,18 @@
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+local function erase_job(keys, queue, seq, job, flags)
+  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  if flags > PLAIN then
+    if has_flag(flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'x', '')
+    end
+    if has_flag(flags, CHILD) then
+      drop_parents(keys, seq)
+    end
   end
 end
 

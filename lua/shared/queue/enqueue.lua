@@ -15,3 +15,18 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
     queue.scheduled = queue.scheduled + size
   end
 end
+
+-- A job that waits for others; see shared/queue/parents.
+local function add_blocked(keys, queue, seq, job, payload, now_ms)
+  local record = full_head(job) .. payload
+  redis.call(
+    'HSET',
+    keys.jobs,
+    seq,
+    record,
+    'r' .. seq,
+    pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
+  )
+  redis.call('ZADD', keys.blocked, seq, seq)
+  queue.blocked = queue.blocked + #record
+end

@@ -13,8 +13,16 @@ local function find_job(jobs, ids, id)
   return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
 end
 
-local STATES =
-  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
 
 local function state_of(run)
   return run and STATES[run.state] or 'ready'

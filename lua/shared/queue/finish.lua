@@ -23,7 +23,8 @@ local function drop_done(keys, queue, settings, now_ms, most)
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      erase_job(keys.jobs, keys.ids, seq, read_job(record))
+      local flags = unpack_run(stored[at * 2]).flags
+      erase_job(keys, queue, seq, read_job(record), flags)
     end
   end
 end
@@ -40,6 +41,10 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
     local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
+    if has_flag(run.flags, PARENT) then
+      end_parent(keys, queue, seq, job.id, 'f', result)
+      run.flags = run.flags - PARENT
+    end
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
     end
@@ -56,7 +61,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
         free_unique(keys.ids, job, seq, true)
       end
     elseif job then
-      erase_job(keys.jobs, keys.ids, seq, job)
+      erase_job(keys, queue, seq, job, run.flags)
     else
       gone[#gone + 1] = seq
       gone[#gone + 1] = 'r' .. seq

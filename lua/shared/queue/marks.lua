@@ -1,5 +1,7 @@
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
+-- Of those from here on the quick way need not know.
+local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark

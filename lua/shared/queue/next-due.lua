@@ -1,5 +1,5 @@
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
-local function next_due_ms(keys, queue)
+local function next_due_ms(keys, queue, now_ms)
   local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
   local lease = redis.call('ZRANGE', keys.leases, '0', '0', 'WITHSCORES')[2]
   local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
@@ -7,7 +7,23 @@ local function next_due_ms(keys, queue)
     local group = redis.call('ZRANGE', keys.held, '0', '0', 'WITHSCORES')[2]
     soonest = math.min(soonest, tonumber(group or math.huge))
   end
+  if is_marked(queue, DEPENDENCIES) then
+    local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
+    -- Those of other queues are asked after by somebody, who may take a moment.
+    local ask_ms = parent and parent ~= '0' and math.max(tonumber(parent), now_ms + 1000)
+    soonest = math.min(soonest, parent == '0' and now_ms or ask_ms or math.huge)
+  end
   return soonest < math.huge and soonest or nil
+end
+
+-- What is due of parents: children to tell, and other queues to ask.
+local function note_parents_due(keys, queue, now_ms)
+  local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
+  if parent == '0' then
+    queue.settling = true
+  elseif parent and tonumber(parent) <= now_ms then
+    queue.chores = with_flag(queue.chores, ASK_AFTER)
+  end
 end
 
 -- When what was claimed just now, until `ends_ms`, brings something to do: its leases end, or a rate that it used up

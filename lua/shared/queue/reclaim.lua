@@ -18,7 +18,7 @@ local function reclaim_lost(keys, queue, now_us, most)
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
-        erase_job(keys.jobs, keys.ids, seq, job)
+        erase_job(keys, queue, seq, job, run.flags)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
         bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)

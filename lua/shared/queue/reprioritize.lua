@@ -5,11 +5,12 @@ local function change_priority(jobs, queue, seq, job, run, record, priority, sta
   redis.call('HSET', jobs, seq, changed)
   queue[state] = queue[state] + #changed - #record
   if run then
+    local flags = run.flags == PLAIN and 0 or run.flags
     redis.call(
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, 0, run.name)
+      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, flags, run.name)
     )
   end
 end

@@ -1,6 +1,6 @@
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
---   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed

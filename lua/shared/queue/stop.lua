@@ -4,6 +4,6 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  erase_job(keys.jobs, keys.ids, seq, job)
+  erase_job(keys, queue, seq, job, run.flags)
   queue.cancelled = queue.cancelled + 1
 end

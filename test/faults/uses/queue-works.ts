@@ -188,7 +188,7 @@ export const queueWorks: readonly Work[] = [
   work('a look at one job', ONE, prioritized, (queue) => queue.jobs.find('job 7')),
   work('a page of fifty', [70, 1200], scheduled, (queue) => queue.jobs.list('scheduled', { after: '500' })),
   work('what jobs are dead of', [8, 2400], deadOfMuch, (queue) => queue.jobs.failures(), 100),
-  work('a search', [140, 2000], scheduled, (queue) => queue.jobs.search({ name: 'work' }), 100),
+  work('a search', [140, 2000], scheduled, (queue) => queue.jobs.search({ name: 'work' }), 400),
   work('all that are dead of one kind', [2100, 20_000], dead, (queue) => queue.jobs.requeueFailed('odd')),
   work('dropping all that are dead of one kind', [2100, 20_000], dead, (queue) =>
     queue.jobs.dropFailed('odd'),

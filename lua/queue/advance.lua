@@ -1,0 +1,147 @@
+--[[
+Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged
+by itself: for those named in `refused` (places counted from 0) nothing is done, and why. The new jobs of this queue have
+the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does
+nothing more.
+
+@returns advanced  first:integer chores:integer refused:[at:integer why:text] duplicates:[at:integer number:integer]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[13] -- hash: kinds of failures
+local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
+local idle = KEYS[18] -- sorted set: workers that wait -> their number
+local leases = KEYS[19] -- sorted set: claimed jobs -> when the lease ends, in ms
+local done = KEYS[20] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text): jobs that are done, and what follows; target: name of the other queue, empty: this one
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/tell
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/save-call
+-- @include shared/queue/settings
+-- @include shared/queue/marks
+-- @include shared/queue/note-due
+-- @include shared/queue/rate
+-- @include shared/queue/job
+-- @include shared/queue/flags
+-- @include shared/queue/run
+-- @include shared/queue/fields
+-- @include shared/queue/names
+-- @include shared/queue/groups
+-- @include shared/queue/ready
+-- @include shared/queue/number
+-- @include shared/queue/enqueue
+-- @include shared/queue/replace
+-- @include shared/queue/idle
+-- @include shared/queue/find
+-- @include shared/queue/failure
+-- @include shared/queue/parents
+-- @include shared/queue/link
+-- @include shared/queue/end
+-- @include shared/queue/stop
+-- @include shared/queue/judge-one
+-- @include shared/queue/finish
+-- @include shared/queue/freed
+-- @include shared/queue/told
+-- @include shared/queue/outbox
+-- @include shared/queue/spec
+
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
+  idle = idle,
+  leases = leases,
+  done = done,
+}
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
+  return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local settings = parse_settings(queue.settings)
+local first = number_jobs(queue, (#steps - steps_at + 1) / 24, now_us)
+local tally, refused = new_tally(), {}
+for at = steps_at, #steps, 24 do
+  local place, seq, target = (at - steps_at) / 24, steps[at], steps[at + 3]
+  local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
+  if why then
+    refused[#refused + 1] = place
+    refused[#refused + 1] = why
+    if why == 'cancelled' then
+      stop_job(keys, queue, seq, now_us)
+    end
+  else
+    finish_jobs(keys, queue, settings, { seq, run, steps[at + 2] }, now_us)
+    if target == '' then
+      enqueue_spec(keys, queue, tally, steps, at + 4, place, exact(first + place), now_us)
+    else
+      put_out(keys, queue, target, 'j' .. pack_spec(steps, at + 4), now_us)
+    end
+  end
+  if why or target ~= '' then
+    queue.enqueued = queue.enqueued - 1
+  end
+end
+if queue.settling then
+  -- @include shared/queue/settle
+  tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+end
+if frees_others(queue) then
+  tally.ready = math.max(tally.ready, 1)
+end
+see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
+save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+return { 'advanced', first, queue.chores, refused, tally.duplicates }

@@ -1,0 +1,37 @@
+--[[
+The parents of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or
+`absent`, which is taken for done. Empty where it has none, or is not known.
+
+@returns parents  parents:[queue:text id:text state:text result:bytes kind:text message:text]
+@cost    O(parents)
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local id = ARGV[2] -- text: the job
+
+-- @include shared/queue/state
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/find
+-- @include shared/queue/refs
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+
+local seq = find_job(jobs, ids, id)
+local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
+local told = {}
+if stored then
+  for ref in each_ref(stored) do
+    tell_parent(told, jobs, ref)
+  end
+end
+return { 'parents', told }

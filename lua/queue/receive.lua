@@ -1,0 +1,115 @@
+--[[
+Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed
+over, by its number, so the call is safe to repeat, by several processes at once. News without a number (0) is taken
+always.
+
+@returns received  chores:integer
+@cost    O(entries x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[13] -- hash: kinds of failures
+local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
+local idle = KEYS[18] -- sorted set: workers that wait -> their number
+local inbox = KEYS[19] -- hash: other queue -> number of the newest that came from it
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local source = ARGV[2] -- text: name of the other queue
+local channel = ARGV[3] -- text: beginning of the channels of processes
+local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
+local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see shared/queue/outbox; 'a<id>': that parent is not known
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/tell
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/marks
+-- @include shared/queue/note-due
+-- @include shared/queue/rate
+-- @include shared/queue/job
+-- @include shared/queue/flags
+-- @include shared/queue/run
+-- @include shared/queue/names
+-- @include shared/queue/groups
+-- @include shared/queue/ready
+-- @include shared/queue/number
+-- @include shared/queue/enqueue
+-- @include shared/queue/replace
+-- @include shared/queue/idle
+-- @include shared/queue/find
+-- @include shared/queue/failure
+-- @include shared/queue/parents
+-- @include shared/queue/link
+-- @include shared/queue/spec
+
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
+  idle = idle,
+}
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local newest = tonumber(redis.call('HGET', inbox, source) or 0)
+local tally, known = new_tally(), newest
+for at = entries_at, #entries, 2 do
+  local number, what = tonumber(entries[at]), entries[at + 1]
+  local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
+  if kind == 'a' then
+    hear_of_parent(keys, queue, source, rest, pack_end('a', rest, ''))
+  elseif kind == 'e' then
+    local _, id = unpack_end(rest)
+    hear_of_parent(keys, queue, source, id, rest)
+  elseif number > newest then
+    begin_queue(meta, queue, now_us)
+    local seq = exact(number_jobs(queue, 1, now_us))
+    enqueue_spec(keys, queue, tally, unpack_spec(rest), 1, 0, seq, now_us)
+  end
+  newest = math.max(newest, number)
+end
+if newest > known then
+  redis.call('HSET', inbox, source, exact(newest))
+end
+if queue.settling then
+  -- @include shared/queue/settle
+  tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+end
+see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+save_queue(meta, queue)
+return { 'received', queue.chores }

@@ -1,0 +1,80 @@
+--[[
+Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have.
+`absent` are not known. Safe to repeat: who asks twice is perhaps told twice.
+
+@returns watched  chores:integer absent:[id:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
+local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
+local groups = KEYS[7] -- hash: the groups
+local turns = KEYS[8] -- list: groups that may be served, in turn
+local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+local ids = KEYS[10] -- hash: ids and unique keys of users
+local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
+local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[13] -- hash: kinds of failures
+local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
+local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
+local target = ARGV[1] -- text: name of the other queue
+local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/marks
+-- @include shared/queue/job
+-- @include shared/queue/flags
+-- @include shared/queue/run
+-- @include shared/queue/failure
+-- @include shared/queue/find
+-- @include shared/queue/parents
+-- @include shared/queue/note-due
+-- @include shared/queue/link
+
+local keys = {
+  jobs = jobs,
+  ready = ready,
+  prioritized = prioritized,
+  scheduled = scheduled,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+  ids = ids,
+  dead = dead,
+  failed = failed,
+  kinds = kinds,
+  blocked = blocked,
+  children = children,
+  parents = parents,
+  outbox = outbox,
+}
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+
+local now_us = clock_us()
+local absent = {}
+for at = wanted_at, #wanted, 1 do
+  local seq = link_here(keys, queue, wanted[at])
+  if seq then
+    redis.call('ZADD', children, '0', seq .. '\0q' .. target .. '\1' .. wanted[at])
+  else
+    absent[#absent + 1] = wanted[at]
+  end
+end
+if queue.settling then
+  -- @include shared/queue/settle
+  settle_children(keys, queue, now_us, 100)
+end
+save_queue(meta, queue)
+return { 'watched', queue.chores, absent }

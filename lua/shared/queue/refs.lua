@@ -1,0 +1,36 @@
+-- What is told of parents; see shared/queue/parents.
+
+local function each_ref(stored)
+  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
+end
+
+-- Queue (empty: this one) and id of a parent.
+local function split_ref(jobs, ref)
+  local name, id = string.match(ref, '^q(.*)\1(.*)$')
+  if name then
+    return name, id
+  end
+  local record = redis.call('HGET', jobs, ref)
+  local own = record and read_job(record).id or ''
+  return '', own == '' and ref or own
+end
+
+local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
+
+local function tell_parent(told, jobs, ref)
+  local name, id = split_ref(jobs, ref)
+  local state, result, kind, message = 'pending', '', '', ''
+  local packed = redis.call('HGET', jobs, 'z' .. ref)
+  if packed then
+    local letter, own, text_at = struct.unpack('>c1Hc0', packed)
+    state, id = ENDS[letter], own
+    if letter == 'f' then
+      result = string.sub(packed, text_at)
+    elseif letter == 'd' then
+      kind, message = string.match(string.sub(packed, text_at), '^([^%z]*)%z(.*)$')
+    end
+  end
+  for _, part in ipairs({ name, id, state, result, kind, message }) do
+    told[#told + 1] = part
+  end
+end

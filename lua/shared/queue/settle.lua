@@ -1,0 +1,83 @@
+-- Telling children that their parents have ended; see shared/queue/parents.
+-- @include shared/queue/note-due
+-- @include shared/queue/rate
+-- @include shared/queue/groups
+-- @include shared/queue/ready
+-- @include shared/queue/failure
+-- @include shared/queue/names
+-- @include shared/queue/dead
+-- @include shared/queue/end
+-- @include shared/queue/backoff
+-- @include shared/queue/unblock
+-- @include shared/queue/outbox
+
+local PARENT_FAILED = 'parent-failed'
+
+-- One whose parent died or was cancelled.
+local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
+  unblock(keys, queue, seq, run)
+  leave_parents(keys, seq, stored)
+  if policy == 'b' then
+    bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
+  else
+    erase_job(keys, queue, seq, job, run.flags)
+    queue.cancelled = queue.cancelled + 1
+  end
+end
+
+-- Answers whether the child became ready.
+local function settle_child(keys, queue, seq, letter, id, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
+  local run = stored[1] and stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'w' then
+    return false
+  end
+  local job = read_job(stored[1])
+  local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
+  if (letter == 'd' or letter == 'x') and policy ~= 'r' then
+    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    fail_child(keys, queue, seq, job, run, policy, stored[3], parent, now_ms)
+    return false
+  end
+  redis.call('HSET', keys.jobs, 'd' .. seq, string.format('%s%d', policy, left - 1) .. rest)
+  if tonumber(left) > 1 then
+    return false
+  end
+  local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
+  return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
+end
+
+-- At most so many; the rest is due at once. Answers how many became ready.
+local function settle_children(keys, queue, now_us, most)
+  local became_ready = 0
+  while most > 0 do
+    local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
+    if not ref then
+      return became_ready
+    end
+    local first, last = '[' .. ref .. '\0', '(' .. ref .. '\1'
+    local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
+    local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
+    local letter, id, rest = unpack_end(ended)
+    for _, member in ipairs(members) do
+      local child = string.sub(member, #ref + 2)
+      redis.call('ZREM', keys.children, member)
+      if string.sub(child, 1, 1) == 'q' then
+        local target, asked = string.match(child, '^q(.*)\1(.*)$')
+        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+      elseif settle_child(keys, queue, child, letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    if #members < most then
+      redis.call('ZREM', keys.parents, ref)
+      if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
+        redis.call('HDEL', keys.jobs, 'z' .. ref)
+      end
+    end
+    most = most - 1 - #members
+  end
+  note_due(queue, math.floor(now_us / 1000))
+  return became_ready
+end

@@ -1,0 +1,103 @@
+-- A job as it comes: a group of a repeated argument, with the fields that the argument of `enqueue` declares.
+local SPEC_FIELDS = 20
+
+local function read_spec(specs, at)
+  local unique = specs[at + 12]
+  return {
+    name = specs[at],
+    id = specs[at + 2],
+    priority = tonumber(specs[at + 4]),
+    max_attempts = tonumber(specs[at + 5]),
+    max_run_ms = tonumber(specs[at + 6]),
+    backoff = tonumber(specs[at + 7]),
+    backoff_ms = tonumber(specs[at + 8]),
+    backoff_max_ms = tonumber(specs[at + 9]),
+    jitter = tonumber(specs[at + 10]),
+    group = specs[at + 11],
+    unique = unique == '' and '' or specs[at + 13] .. unique,
+    trace = specs[at + 16],
+    tags = specs[at + 17],
+  }
+end
+
+-- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
+local function new_tally()
+  return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
+end
+
+local function tally_due(tally, due_ms)
+  if due_ms == 0 then
+    tally.ready = tally.ready + 1
+  else
+    tally.soonest_ms = math.min(tally.soonest_ms, due_ms)
+  end
+end
+
+local function hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if job.id ~= '' then
+    redis.call('HSET', keys.ids, 'i' .. job.id, seq)
+  end
+  if job.unique ~= '' then
+    hold_unique(keys.ids, specs[at + 12], seq, specs[at + 13], now_ms + specs[at + 14])
+    tally.has_windows = tally.has_windows or specs[at + 13] == 'w'
+  end
+end
+
+-- Puts one job into the queue, unless it is a duplicate.
+local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
+  local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
+  local other = job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+    or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+  if other then
+    tally.duplicates[#tally.duplicates + 1] = place
+    tally.duplicates[#tally.duplicates + 1] = tonumber(other)
+    queue.enqueued = queue.enqueued - 1
+    if specs[at + 15] == '1' then
+      replace_job(keys, queue, other, job, payload, due_ms, now_us)
+      tally_due(tally, due_ms)
+    end
+    return
+  end
+  hold_names(keys, tally, specs, at, job, seq, now_ms)
+  local parents = specs[at + 18]
+  if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
+    add_blocked(keys, queue, seq, job, payload, now_ms)
+  else
+    add_job(keys, queue, seq, job, payload, due_ms, now_us)
+    tally_due(tally, due_ms)
+  end
+end
+
+-- What is to be done once all are in.
+local function see_to_new(keys, queue, tally, now_ms, how)
+  if tally.has_windows then
+    forget_old_uniques(keys.ids, now_ms)
+  end
+  if queue.idle > 0 then
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
+    if soonest_ms < math.huge then
+      see_to(keys.idle, queue, soonest_ms, now_ms, how)
+    end
+  end
+end
+
+-- A job on its way to another queue, as text.
+local function pack_spec(specs, at)
+  local parts = {}
+  for place = 1, SPEC_FIELDS do
+    local field = specs[at + place - 1]
+    parts[place] = struct.pack('>I4', #field) .. field
+  end
+  return table.concat(parts)
+end
+
+local function unpack_spec(packed)
+  local specs, at = {}, 1
+  for place = 1, SPEC_FIELDS do
+    specs[place], at = struct.unpack('>I4c0', packed, at)
+  end
+  return specs
+end

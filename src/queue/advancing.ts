@@ -1,0 +1,62 @@
+// Jobs that are done, and what follows them, in the same step.
+
+import { advance } from '../generated/queue.ts'
+import { checkOptions } from '../runtime/arguments.ts'
+import { checkName } from '../runtime/keys.ts'
+import { learnTold } from '../runtime/told.ts'
+import type { Leased } from './claimed-job.ts'
+import { encodeJob } from './enqueueing.ts'
+import { type LossReason, reasonsOf } from './exchange.ts'
+import { JOB_OPTIONS, type JobOptions, type JobSpec } from './job-options.ts'
+import type { Source } from './source.ts'
+
+/** What follows a job. */
+export interface NextJob extends JobOptions {
+  /** Name of another queue, with the same codec; default: the queue of the job itself. */
+  queue?: string
+  name: string
+  payload: unknown
+}
+
+export interface Advanced {
+  /** What to call the new job; null where another queue will give it its id. */
+  readonly id: string | null
+  /** True when its id or unique key was taken: nothing was enqueued, `id` is that of the other job. */
+  readonly duplicate: boolean
+}
+
+/** As the script takes it. */
+export interface Step extends Leased, JobSpec {
+  readonly result: string | Uint8Array
+  readonly target: string
+}
+
+/** Throws InvalidArgumentError. */
+export function toStep(
+  { number, token }: Leased,
+  next: NextJob,
+  result: string | Uint8Array,
+  source: Source,
+): Step {
+  checkOptions('next', next, ['queue', 'name', 'payload', ...JOB_OPTIONS])
+  const { queue, name, payload, ...options } = next
+  const target = queue === undefined || queue === source.name ? '' : checkName('queue', queue)
+  const { spec } = encodeJob(source.codec, name, payload, options)
+  return { ...spec, number, token, result, target }
+}
+
+/** What became of each, in one call; that a job was lost is a value. */
+export async function sendSteps(source: Source, steps: readonly Step[]): Promise<(Advanced | LossReason)[]> {
+  const { unit, codec, chores } = source
+  const told = await learnTold(unit)
+  const answer = await unit.runOnce(advance, (id) => ({ codec: codec.name, ...id, ...told, steps }))
+  chores.see(answer.chores)
+  const refused = reasonsOf(answer.refused)
+  const duplicates = new Map(answer.duplicates.map(({ at, number }) => [at, number]))
+  return steps.map(({ id, target }, at) => {
+    const why = refused.get(at)
+    if (why !== undefined) return why
+    const number = target === '' ? String(duplicates.get(at) ?? answer.first + at) : null
+    return { id: id === '' ? number : id, duplicate: duplicates.has(at) }
+  })
+}

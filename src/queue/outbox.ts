@@ -1,0 +1,84 @@
+// Bringing to other queues what a script cannot: jobs, and the news that parents have ended. Whoever claims is told that
+// there is some; several may bring the same, for who receives it passes over what came before.
+
+import { ask, delivered, type OutboxAnswer, outbox, receive, watch } from '../generated/queue.ts'
+import { learnTold } from '../runtime/told.ts'
+import type { Source } from './source.ts'
+
+type Entry = OutboxAnswer['entries'][number]
+
+const PAGE = 100
+/** A parent that was asked after tells when it ends; that it is asked after again is a safety net. */
+const ASK_AGAIN_MS = 60_000
+
+/** Empties the outbox, but for what goes to queues that cannot be reached. Throws what kept it from one of those. */
+export async function deliver(source: Source): Promise<void> {
+  const out = new Map<string, unknown>()
+  for (let after = 0; ; ) {
+    const { entries } = await source.unit.run(outbox, { after: String(after), limit: PAGE })
+    const brought = await deliverPage(source, entries, out)
+    if (brought.length > 0) await source.unit.run(delivered, { numbers: brought })
+    const last = entries.at(-1)
+    if (last === undefined || entries.length < PAGE) break
+    after = last.number
+  }
+  for (const error of out.values()) throw error
+}
+
+/** Resolves to the numbers of what was brought; notes the queues that are out of reach, and why. */
+async function deliverPage(
+  source: Source,
+  entries: readonly Entry[],
+  out: Map<string, unknown>,
+): Promise<string[]> {
+  const brought: string[] = []
+  for (const [target, those] of byQueue(entries, ({ target }) => target)) {
+    if (out.has(target)) continue
+    try {
+      await hand(source, target, those)
+      brought.push(...those.map(({ number }) => String(number)))
+    } catch (error) {
+      out.set(target, error)
+    }
+  }
+  return brought
+}
+
+async function hand(source: Source, target: string, entries: readonly Pick<Entry, 'number' | 'what'>[]) {
+  const other = source.sibling(target)
+  const told = await learnTold(other.unit)
+  const { codec } = source
+  const { chores } = await other.unit.run(receive, {
+    codec: codec.name,
+    source: source.name,
+    ...told,
+    entries,
+  })
+  other.chores.see(chores)
+}
+
+/** Asks other queues after the parents that jobs here wait for. Throws what kept it from one of them. */
+export async function askAfter(source: Source): Promise<void> {
+  for (;;) {
+    const { parents } = await source.unit.run(ask, { limit: PAGE, againMs: ASK_AGAIN_MS })
+    for (const [queue, those] of byQueue(parents, ({ queue }) => queue)) {
+      const other = source.sibling(queue)
+      const wanted = those.map(({ id }) => id)
+      const { chores, absent } = await other.unit.run(watch, { target: source.name, wanted })
+      other.chores.see(chores)
+      const news = absent.map((id) => ({ number: 0, what: Buffer.from(`a${id}`) }))
+      if (news.length > 0) await hand(other, source.name, news)
+    }
+    if (parents.length < PAGE) return
+  }
+}
+
+function byQueue<Item>(items: readonly Item[], queueOf: (item: Item) => string): Map<string, Item[]> {
+  const found = new Map<string, Item[]>()
+  for (const item of items) {
+    const those = found.get(queueOf(item))
+    if (those === undefined) found.set(queueOf(item), [item])
+    else those.push(item)
+  }
+  return found
+}
