@@ -23,6 +23,8 @@ export interface Setup {
   /** The scripts that were called through `redis` so far. */
   calls: readonly string[]
   clock: { advance(ms: number): Promise<void> }
+  /** Another queue, on the same clock. */
+  another(): Promise<Queue<Payloads>>
 }
 
 const NAMESPACE = 'queue-test'
@@ -40,13 +42,21 @@ export async function setup({ clock: kind, port }: { clock?: 'real'; port?: numb
   })
   const name = randomUUID()
   let us = START_US
-  const move = (): Promise<void> => setTestClock(plain, `${NAMESPACE}:{queue:${name}}`, us)
+  const names = [name]
+  const move = async (): Promise<void> => {
+    for (const each of names) await setTestClock(plain, `${NAMESPACE}:{queue:${each}}`, us)
+  }
   if (kind !== 'real') await move()
   const advance = async (ms: number): Promise<void> => {
     us += ms * 1000
     await move()
   }
-  return { queue: redis.queue<Payloads>(name), redis, client, name, calls, clock: { advance } }
+  const another = async (): Promise<Queue<Payloads>> => {
+    names.push(randomUUID())
+    if (kind !== 'real') await move()
+    return redis.queue<Payloads>(names.at(-1) as string)
+  }
+  return { queue: redis.queue<Payloads>(name), redis, client, name, calls, clock: { advance }, another }
 }
 
 /** Resolves once the condition holds. */

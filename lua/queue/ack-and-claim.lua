@@ -77,6 +77,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/next-due
 
 local keys = {
+  idle = idle,
   jobs = jobs,
   ready = ready,
   prioritized = prioritized,
@@ -180,23 +181,9 @@ if queue.idle > 0 then
   end
 end
 if waits then
-  local wait_ms = next_start_ms(queue, settings, now_us)
-  if room > count and queue.ready > 0 and has_more(keys, queue) then
-    wait_ms = 1
-  end
-  recheck_ms = watch_time(queue, next_due_ms(keys, queue, now_ms), wait_ms, now_ms)
-  stand_idle(idle, queue, worker, recheck_ms > 0)
+  -- @include shared/queue/wait
+  recheck_ms = wait_for_work(keys, queue, settings, worker, room > count, now_us)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-return {
-  'claimed',
-  now_ms,
-  ends_ms,
-  waits and 1 or 0,
-  recheck_ms,
-  paused,
-  queue.chores,
-  refused,
-  told,
-  options,
-}
+waits = waits and 1 or 0
+return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }

@@ -17,7 +17,7 @@ const tags = ['queues']
 const one = { tags, params: JobPath, querystring: NoQuery }
 const many = { tags, params: NamePath, querystring: NoQuery }
 
-type Listed = 'ready' | 'prioritized' | 'grouped' | 'scheduled' | 'claimed' | 'dead' | 'done'
+type Listed = 'ready' | 'prioritized' | 'grouped' | 'scheduled' | 'blocked' | 'claimed' | 'dead' | 'done'
 const state = <State extends string>(states: readonly State[], description: string): TUnsafe<State> =>
   Type.Unsafe<State>({ type: 'string', enum: states, description })
 const paging = { after: text('`next` of the page before.'), limit: limit(50) }
@@ -25,7 +25,7 @@ const paging = { after: text('`next` of the page before.'), limit: limit(50) }
 const Listing = Type.Object(
   {
     state: state<Listed>(
-      ['ready', 'prioritized', 'grouped', 'scheduled', 'claimed', 'dead', 'done'],
+      ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claimed', 'dead', 'done'],
       'Ready jobs with a priority, and those of groups, have lists of their own.',
     ),
     ...paging,
@@ -38,7 +38,7 @@ const Searching = Type.Object(
     tag: text('Only jobs with this tag.'),
     state: Type.Optional(
       state<JobState>(
-        ['ready', 'scheduled', 'claimed', 'stopping', 'dead', 'done'],
+        ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'],
         'Only jobs in this state.',
       ),
     ),

@@ -662,7 +662,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '9e3f857a45ce674a1b6621a5ca46f50a47ab0f6a',
+    sha1: '493be6a5cca3d44ca48448213fe5bd1594b88677',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2123,6 +2123,7 @@ local function next_change_ms(held, queue, settings, ends_ms, now_us)
 end
 
 local keys = {
+  idle = idle,
   jobs = jobs,
   ready = ready,
   prioritized = prioritized,
@@ -2426,26 +2427,22 @@ if queue.idle > 0 then
   end
 end
 if waits then
-  local wait_ms = next_start_ms(queue, settings, now_us)
-  if room > count and queue.ready > 0 and has_more(keys, queue) then
+-- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
+-- by itself; 0: it need not.
+local function wait_for_work(keys, queue, settings, worker, has_room, now_us)
+  local now_ms, wait_ms = math.floor(now_us / 1000), next_start_ms(queue, settings, now_us)
+  if has_room and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  recheck_ms = watch_time(queue, next_due_ms(keys, queue, now_ms), wait_ms, now_ms)
-  stand_idle(idle, queue, worker, recheck_ms > 0)
+  local recheck_ms = watch_time(queue, next_due_ms(keys, queue, now_ms), wait_ms, now_ms)
+  stand_idle(keys.idle, queue, worker, recheck_ms > 0)
+  return recheck_ms
+end
+  recheck_ms = wait_for_work(keys, queue, settings, worker, room > count, now_us)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-return {
-  'claimed',
-  now_ms,
-  ends_ms,
-  waits and 1 or 0,
-  recheck_ms,
-  paused,
-  queue.chores,
-  refused,
-  told,
-  options,
-}
+waits = waits and 1 or 0
+return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox'],
@@ -2486,17 +2483,19 @@ return {
     [1352, 'lua/shared/queue/judge.lua', 1],
     [1415, 'lua/shared/queue/next-due.lua', 1],
     [1457, 'lua/queue/ack-and-claim.lua', 78],
-    [1512, 'lua/shared/queue/bring-due.lua', 1],
-    [1513, 'lua/shared/queue/reclaim.lua', 1],
-    [1553, 'lua/shared/queue/due.lua', 1],
-    [1575, 'lua/shared/queue/bring-due.lua', 4],
-    [1585, 'lua/queue/ack-and-claim.lua', 134],
-    [1589, 'lua/shared/queue/settle.lua', 1],
-    [1590, 'lua/shared/queue/backoff.lua', 1],
-    [1630, 'lua/shared/queue/unblock.lua', 1],
-    [1636, 'lua/shared/queue/outbox.lua', 1],
-    [1647, 'lua/shared/queue/settle.lua', 13],
-    [1718, 'lua/queue/ack-and-claim.lua', 139],
+    [1513, 'lua/shared/queue/bring-due.lua', 1],
+    [1514, 'lua/shared/queue/reclaim.lua', 1],
+    [1554, 'lua/shared/queue/due.lua', 1],
+    [1576, 'lua/shared/queue/bring-due.lua', 4],
+    [1586, 'lua/queue/ack-and-claim.lua', 135],
+    [1590, 'lua/shared/queue/settle.lua', 1],
+    [1591, 'lua/shared/queue/backoff.lua', 1],
+    [1631, 'lua/shared/queue/unblock.lua', 1],
+    [1637, 'lua/shared/queue/outbox.lua', 1],
+    [1648, 'lua/shared/queue/settle.lua', 13],
+    [1719, 'lua/queue/ack-and-claim.lua', 140],
+    [1763, 'lua/shared/queue/wait.lua', 1],
+    [1774, 'lua/queue/ack-and-claim.lua', 185],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2585,7 +2584,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '829d0cb1b94f38f8311a486492d590e1037fdda5',
+    sha1: '88156b5ff8bf0672384511ccf7387950ff07806d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3359,58 +3358,46 @@ local function duplicates_of(remembered)
   return duplicates
 end
 
--- Where a job stands that takes another's place; answers false where it was claimed, or is over.
-local function leave_place(keys, queue, seq, old, run, size, now_us)
-  local state = run and run.state or 'r'
-  if run and run.attempts > 0 then
-    return false
-  elseif state == 's' then
+-- Takes a job that was not claimed yet from where it stands.
+local function leave_place(keys, queue, seq, old, state, size, now_us)
+  if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
   elseif state == 'w' then
     queue.blocked = queue.blocked - size
-  elseif state == 'r' or state == 'b' then
+  else
     leave_ready(keys, queue, old, seq, now_us)
     queue.ready = queue.ready - size
-  else
-    return false
   end
-  return true
 end
 
 -- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents and
 -- its age; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-  if not stored[1] then
+  local run = stored[2] and unpack_run(stored[2])
+  local state = run and run.state or 'r'
+  if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, run = read_job(stored[1]), stored[2] and unpack_run(stored[2])
-  local stays = due_ms == 0 and old.group == new.group and old.priority == new.priority
-  local flags = run and run.flags > PLAIN and run.flags or 0
+  local old, flags = read_job(stored[1]), run and run.flags > PLAIN and run.flags or 0
   new.id, new.unique = old.id, old.unique
   local record = full_head(new) .. payload
-  local size, state = #record, run and run.state or 'r'
-  if stays and state == 'r' and not run then
-    redis.call('HSET', keys.jobs, seq, record)
+  local size = #record
+  redis.call('HSET', keys.jobs, seq, record)
+  if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     queue.ready = queue.ready - #stored[1] + size
     return
-  elseif not leave_place(keys, queue, seq, old, run, #stored[1], now_us) then
-    return
   end
-  redis.call('HSET', keys.jobs, seq, record)
+  leave_place(keys, queue, seq, old, state, #stored[1], now_us)
   if state == 'w' then
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
     redis.call('HDEL', keys.jobs, 'r' .. seq)
     if flags > 0 then
-      redis.call(
-        'HSET',
-        keys.jobs,
-        'r' .. seq,
-        pack_run('r', 0, 0, math.floor(seq / 1000), size, flags, new.name)
-      )
+      local since_ms = math.floor(seq / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, since_ms, size, flags, new.name))
     end
     stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
@@ -3635,6 +3622,7 @@ end
 local function link_elsewhere(keys, queue, ref, now_ms)
   if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
     queue.chores = with_flag(queue.chores, ASK_AFTER)
+    set_mark(queue, DEPENDENCIES)
     note_due(queue, now_ms)
   end
 end
@@ -4223,26 +4211,26 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [708, 'lua/shared/queue/number.lua', 1],
     [717, 'lua/shared/queue/enqueue.lua', 1],
     [749, 'lua/shared/queue/replace.lua', 1],
-    [834, 'lua/shared/queue/idle.lua', 1],
-    [896, 'lua/shared/queue/find.lua', 1],
-    [925, 'lua/shared/queue/failure.lua', 1],
-    [935, 'lua/shared/queue/parents.lua', 1],
-    [1016, 'lua/shared/queue/link.lua', 1],
-    [1074, 'lua/shared/queue/end.lua', 1],
-    [1099, 'lua/shared/queue/stop.lua', 1],
-    [1108, 'lua/shared/queue/judge-one.lua', 1],
-    [1118, 'lua/shared/queue/finish.lua', 1],
-    [1203, 'lua/shared/queue/freed.lua', 1],
-    [1212, 'lua/shared/queue/told.lua', 1],
-    [1234, 'lua/shared/queue/outbox.lua', 1],
-    [1245, 'lua/shared/queue/spec.lua', 1],
-    [1348, 'lua/queue/advance.lua', 72],
-    [1414, 'lua/shared/queue/settle.lua', 1],
-    [1415, 'lua/shared/queue/dead.lua', 1],
-    [1484, 'lua/shared/queue/backoff.lua', 1],
-    [1524, 'lua/shared/queue/unblock.lua', 1],
-    [1530, 'lua/shared/queue/settle.lua', 13],
-    [1601, 'lua/queue/advance.lua', 139],
+    [822, 'lua/shared/queue/idle.lua', 1],
+    [884, 'lua/shared/queue/find.lua', 1],
+    [913, 'lua/shared/queue/failure.lua', 1],
+    [923, 'lua/shared/queue/parents.lua', 1],
+    [1004, 'lua/shared/queue/link.lua', 1],
+    [1063, 'lua/shared/queue/end.lua', 1],
+    [1088, 'lua/shared/queue/stop.lua', 1],
+    [1097, 'lua/shared/queue/judge-one.lua', 1],
+    [1107, 'lua/shared/queue/finish.lua', 1],
+    [1192, 'lua/shared/queue/freed.lua', 1],
+    [1201, 'lua/shared/queue/told.lua', 1],
+    [1223, 'lua/shared/queue/outbox.lua', 1],
+    [1234, 'lua/shared/queue/spec.lua', 1],
+    [1337, 'lua/queue/advance.lua', 72],
+    [1403, 'lua/shared/queue/settle.lua', 1],
+    [1404, 'lua/shared/queue/dead.lua', 1],
+    [1473, 'lua/shared/queue/backoff.lua', 1],
+    [1513, 'lua/shared/queue/unblock.lua', 1],
+    [1519, 'lua/shared/queue/settle.lua', 13],
+    [1590, 'lua/queue/advance.lua', 139],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 24)
@@ -7058,7 +7046,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '5db45edf30b0030766423da6d5d57a153329b3df',
+    sha1: '18ff45e63a237220189b1358b180431225387400',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7822,6 +7810,7 @@ end
 local function link_elsewhere(keys, queue, ref, now_ms)
   if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
     queue.chores = with_flag(queue.chores, ASK_AFTER)
+    set_mark(queue, DEPENDENCIES)
     note_due(queue, now_ms)
   end
 end
@@ -8283,17 +8272,17 @@ return { 'changed', left, queue.chores }
     [620, 'lua/shared/queue/find.lua', 1],
     [649, 'lua/shared/queue/parents.lua', 1],
     [730, 'lua/shared/queue/link.lua', 1],
-    [788, 'lua/shared/queue/relink.lua', 1],
-    [858, 'lua/shared/queue/backoff.lua', 1],
-    [898, 'lua/shared/queue/unblock.lua', 1],
-    [904, 'lua/shared/queue/idle.lua', 1],
-    [966, 'lua/queue/change-parents.lua', 56],
-    [1012, 'lua/shared/queue/settle.lua', 1],
-    [1013, 'lua/shared/queue/dead.lua', 1],
-    [1082, 'lua/shared/queue/end.lua', 1],
-    [1107, 'lua/shared/queue/outbox.lua', 1],
-    [1118, 'lua/shared/queue/settle.lua', 13],
-    [1189, 'lua/queue/change-parents.lua', 103],
+    [789, 'lua/shared/queue/relink.lua', 1],
+    [859, 'lua/shared/queue/backoff.lua', 1],
+    [899, 'lua/shared/queue/unblock.lua', 1],
+    [905, 'lua/shared/queue/idle.lua', 1],
+    [967, 'lua/queue/change-parents.lua', 56],
+    [1013, 'lua/shared/queue/settle.lua', 1],
+    [1014, 'lua/shared/queue/dead.lua', 1],
+    [1083, 'lua/shared/queue/end.lua', 1],
+    [1108, 'lua/shared/queue/outbox.lua', 1],
+    [1119, 'lua/shared/queue/settle.lua', 13],
+    [1190, 'lua/queue/change-parents.lua', 103],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -10239,7 +10228,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '46c57085f25ac863065dc7819c3c32fd7a5518b5',
+    sha1: '988fafc6696cede8fa1dc6ede39865f74606b944',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10986,58 +10975,46 @@ local function duplicates_of(remembered)
   return duplicates
 end
 
--- Where a job stands that takes another's place; answers false where it was claimed, or is over.
-local function leave_place(keys, queue, seq, old, run, size, now_us)
-  local state = run and run.state or 'r'
-  if run and run.attempts > 0 then
-    return false
-  elseif state == 's' then
+-- Takes a job that was not claimed yet from where it stands.
+local function leave_place(keys, queue, seq, old, state, size, now_us)
+  if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
   elseif state == 'w' then
     queue.blocked = queue.blocked - size
-  elseif state == 'r' or state == 'b' then
+  else
     leave_ready(keys, queue, old, seq, now_us)
     queue.ready = queue.ready - size
-  else
-    return false
   end
-  return true
 end
 
 -- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents and
 -- its age; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-  if not stored[1] then
+  local run = stored[2] and unpack_run(stored[2])
+  local state = run and run.state or 'r'
+  if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, run = read_job(stored[1]), stored[2] and unpack_run(stored[2])
-  local stays = due_ms == 0 and old.group == new.group and old.priority == new.priority
-  local flags = run and run.flags > PLAIN and run.flags or 0
+  local old, flags = read_job(stored[1]), run and run.flags > PLAIN and run.flags or 0
   new.id, new.unique = old.id, old.unique
   local record = full_head(new) .. payload
-  local size, state = #record, run and run.state or 'r'
-  if stays and state == 'r' and not run then
-    redis.call('HSET', keys.jobs, seq, record)
+  local size = #record
+  redis.call('HSET', keys.jobs, seq, record)
+  if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     queue.ready = queue.ready - #stored[1] + size
     return
-  elseif not leave_place(keys, queue, seq, old, run, #stored[1], now_us) then
-    return
   end
-  redis.call('HSET', keys.jobs, seq, record)
+  leave_place(keys, queue, seq, old, state, #stored[1], now_us)
   if state == 'w' then
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
     redis.call('HDEL', keys.jobs, 'r' .. seq)
     if flags > 0 then
-      redis.call(
-        'HSET',
-        keys.jobs,
-        'r' .. seq,
-        pack_run('r', 0, 0, math.floor(seq / 1000), size, flags, new.name)
-      )
+      local since_ms = math.floor(seq / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, since_ms, size, flags, new.name))
     end
     stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
@@ -11262,6 +11239,7 @@ end
 local function link_elsewhere(keys, queue, ref, now_ms)
   if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
     queue.chores = with_flag(queue.chores, ASK_AFTER)
+    set_mark(queue, DEPENDENCIES)
     note_due(queue, now_ms)
   end
 end
@@ -11690,21 +11668,21 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [681, 'lua/shared/queue/number.lua', 1],
     [690, 'lua/shared/queue/enqueue.lua', 1],
     [722, 'lua/shared/queue/replace.lua', 1],
-    [807, 'lua/shared/queue/idle.lua', 1],
-    [869, 'lua/shared/queue/find.lua', 1],
-    [898, 'lua/shared/queue/failure.lua', 1],
-    [908, 'lua/shared/queue/parents.lua', 1],
-    [989, 'lua/shared/queue/link.lua', 1],
-    [1047, 'lua/shared/queue/spec.lua', 1],
-    [1150, 'lua/queue/enqueue.lua', 63],
-    [1196, 'lua/shared/queue/settle.lua', 1],
-    [1197, 'lua/shared/queue/dead.lua', 1],
-    [1266, 'lua/shared/queue/end.lua', 1],
-    [1291, 'lua/shared/queue/backoff.lua', 1],
-    [1331, 'lua/shared/queue/unblock.lua', 1],
-    [1337, 'lua/shared/queue/outbox.lua', 1],
-    [1348, 'lua/shared/queue/settle.lua', 13],
-    [1419, 'lua/queue/enqueue.lua', 110],
+    [795, 'lua/shared/queue/idle.lua', 1],
+    [857, 'lua/shared/queue/find.lua', 1],
+    [886, 'lua/shared/queue/failure.lua', 1],
+    [896, 'lua/shared/queue/parents.lua', 1],
+    [977, 'lua/shared/queue/link.lua', 1],
+    [1036, 'lua/shared/queue/spec.lua', 1],
+    [1139, 'lua/queue/enqueue.lua', 63],
+    [1185, 'lua/shared/queue/settle.lua', 1],
+    [1186, 'lua/shared/queue/dead.lua', 1],
+    [1255, 'lua/shared/queue/end.lua', 1],
+    [1280, 'lua/shared/queue/backoff.lua', 1],
+    [1320, 'lua/shared/queue/unblock.lua', 1],
+    [1326, 'lua/shared/queue/outbox.lua', 1],
+    [1337, 'lua/shared/queue/settle.lua', 13],
+    [1408, 'lua/queue/enqueue.lua', 110],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 20)
@@ -13797,7 +13775,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '36ece56b624242c2a94aff78f65767358d308e2a',
+    sha1: 'bdbc9b4ae3b4a969737e0f1cfc6880a673833a5b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14478,58 +14456,46 @@ local function duplicates_of(remembered)
   return duplicates
 end
 
--- Where a job stands that takes another's place; answers false where it was claimed, or is over.
-local function leave_place(keys, queue, seq, old, run, size, now_us)
-  local state = run and run.state or 'r'
-  if run and run.attempts > 0 then
-    return false
-  elseif state == 's' then
+-- Takes a job that was not claimed yet from where it stands.
+local function leave_place(keys, queue, seq, old, state, size, now_us)
+  if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
   elseif state == 'w' then
     queue.blocked = queue.blocked - size
-  elseif state == 'r' or state == 'b' then
+  else
     leave_ready(keys, queue, old, seq, now_us)
     queue.ready = queue.ready - size
-  else
-    return false
   end
-  return true
 end
 
 -- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents and
 -- its age; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-  if not stored[1] then
+  local run = stored[2] and unpack_run(stored[2])
+  local state = run and run.state or 'r'
+  if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, run = read_job(stored[1]), stored[2] and unpack_run(stored[2])
-  local stays = due_ms == 0 and old.group == new.group and old.priority == new.priority
-  local flags = run and run.flags > PLAIN and run.flags or 0
+  local old, flags = read_job(stored[1]), run and run.flags > PLAIN and run.flags or 0
   new.id, new.unique = old.id, old.unique
   local record = full_head(new) .. payload
-  local size, state = #record, run and run.state or 'r'
-  if stays and state == 'r' and not run then
-    redis.call('HSET', keys.jobs, seq, record)
+  local size = #record
+  redis.call('HSET', keys.jobs, seq, record)
+  if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     queue.ready = queue.ready - #stored[1] + size
     return
-  elseif not leave_place(keys, queue, seq, old, run, #stored[1], now_us) then
-    return
   end
-  redis.call('HSET', keys.jobs, seq, record)
+  leave_place(keys, queue, seq, old, state, #stored[1], now_us)
   if state == 'w' then
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
     redis.call('HDEL', keys.jobs, 'r' .. seq)
     if flags > 0 then
-      redis.call(
-        'HSET',
-        keys.jobs,
-        'r' .. seq,
-        pack_run('r', 0, 0, math.floor(seq / 1000), size, flags, new.name)
-      )
+      local since_ms = math.floor(seq / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, since_ms, size, flags, new.name))
     end
     stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
@@ -14754,6 +14720,7 @@ end
 local function link_elsewhere(keys, queue, ref, now_ms)
   if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
     queue.chores = with_flag(queue.chores, ASK_AFTER)
+    set_mark(queue, DEPENDENCIES)
     note_due(queue, now_ms)
   end
 end
@@ -15185,21 +15152,21 @@ return { 'received', queue.chores }
     [615, 'lua/shared/queue/number.lua', 1],
     [624, 'lua/shared/queue/enqueue.lua', 1],
     [656, 'lua/shared/queue/replace.lua', 1],
-    [741, 'lua/shared/queue/idle.lua', 1],
-    [803, 'lua/shared/queue/find.lua', 1],
-    [832, 'lua/shared/queue/failure.lua', 1],
-    [842, 'lua/shared/queue/parents.lua', 1],
-    [923, 'lua/shared/queue/link.lua', 1],
-    [981, 'lua/shared/queue/spec.lua', 1],
-    [1084, 'lua/queue/receive.lua', 58],
-    [1136, 'lua/shared/queue/settle.lua', 1],
-    [1137, 'lua/shared/queue/dead.lua', 1],
-    [1206, 'lua/shared/queue/end.lua', 1],
-    [1231, 'lua/shared/queue/backoff.lua', 1],
-    [1271, 'lua/shared/queue/unblock.lua', 1],
-    [1277, 'lua/shared/queue/outbox.lua', 1],
-    [1288, 'lua/shared/queue/settle.lua', 13],
-    [1359, 'lua/queue/receive.lua', 111],
+    [729, 'lua/shared/queue/idle.lua', 1],
+    [791, 'lua/shared/queue/find.lua', 1],
+    [820, 'lua/shared/queue/failure.lua', 1],
+    [830, 'lua/shared/queue/parents.lua', 1],
+    [911, 'lua/shared/queue/link.lua', 1],
+    [970, 'lua/shared/queue/spec.lua', 1],
+    [1073, 'lua/queue/receive.lua', 58],
+    [1125, 'lua/shared/queue/settle.lua', 1],
+    [1126, 'lua/shared/queue/dead.lua', 1],
+    [1195, 'lua/shared/queue/end.lua', 1],
+    [1220, 'lua/shared/queue/backoff.lua', 1],
+    [1260, 'lua/shared/queue/unblock.lua', 1],
+    [1266, 'lua/shared/queue/outbox.lua', 1],
+    [1277, 'lua/shared/queue/settle.lua', 13],
+    [1348, 'lua/queue/receive.lua', 111],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -21060,7 +21027,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '895043ce24b9650728100c6ca3ce3959f2b2177b',
+    sha1: '6d7d2bd9657c0a6c6beab6c532d984f8920738b2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21551,6 +21518,7 @@ end
 local function link_elsewhere(keys, queue, ref, now_ms)
   if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
     queue.chores = with_flag(queue.chores, ASK_AFTER)
+    set_mark(queue, DEPENDENCIES)
     note_due(queue, now_ms)
   end
 end
@@ -22098,19 +22066,19 @@ return { 'watched', queue.chores, absent }
     [368, 'lua/shared/queue/parents.lua', 1],
     [449, 'lua/shared/queue/note-due.lua', 1],
     [457, 'lua/shared/queue/link.lua', 1],
-    [515, 'lua/queue/watch.lua', 40],
-    [551, 'lua/shared/queue/settle.lua', 1],
-    [552, 'lua/shared/queue/rate.lua', 1],
-    [572, 'lua/shared/queue/groups.lua', 1],
-    [713, 'lua/shared/queue/ready.lua', 1],
-    [747, 'lua/shared/queue/names.lua', 1],
-    [793, 'lua/shared/queue/dead.lua', 1],
-    [862, 'lua/shared/queue/end.lua', 1],
-    [887, 'lua/shared/queue/backoff.lua', 1],
-    [927, 'lua/shared/queue/unblock.lua', 1],
-    [933, 'lua/shared/queue/outbox.lua', 1],
-    [944, 'lua/shared/queue/settle.lua', 13],
-    [1015, 'lua/queue/watch.lua', 77],
+    [516, 'lua/queue/watch.lua', 40],
+    [552, 'lua/shared/queue/settle.lua', 1],
+    [553, 'lua/shared/queue/rate.lua', 1],
+    [573, 'lua/shared/queue/groups.lua', 1],
+    [714, 'lua/shared/queue/ready.lua', 1],
+    [748, 'lua/shared/queue/names.lua', 1],
+    [794, 'lua/shared/queue/dead.lua', 1],
+    [863, 'lua/shared/queue/end.lua', 1],
+    [888, 'lua/shared/queue/backoff.lua', 1],
+    [928, 'lua/shared/queue/unblock.lua', 1],
+    [934, 'lua/shared/queue/outbox.lua', 1],
+    [945, 'lua/shared/queue/settle.lua', 13],
+    [1016, 'lua/queue/watch.lua', 77],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

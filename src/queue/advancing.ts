@@ -4,10 +4,10 @@ import { advance } from '../generated/queue.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { checkName } from '../runtime/keys.ts'
 import { learnTold } from '../runtime/told.ts'
-import type { Leased } from './claimed-job.ts'
 import { encodeJob } from './enqueueing.ts'
 import { type LossReason, reasonsOf } from './exchange.ts'
 import { JOB_OPTIONS, type JobOptions, type JobSpec } from './job-options.ts'
+import type { Leased } from './leased.ts'
 import type { Source } from './source.ts'
 
 /** What follows a job. */

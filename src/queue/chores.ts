@@ -18,6 +18,8 @@ export type Chore = keyof typeof CHORES
 export class Chores {
   readonly #tasks: { readonly [Name in Chore]?: () => Promise<void> }
   readonly #busy = new Set<Chore>()
+  /** Told while it was being done: there may be more. */
+  readonly #again = new Set<Chore>()
 
   constructor(tasks: { readonly [Name in Chore]?: () => Promise<void> }) {
     this.#tasks = tasks
@@ -33,9 +35,16 @@ export class Chores {
 
   async #do(name: Chore): Promise<void> {
     const task = this.#tasks[name]
-    if (task === undefined || this.#busy.has(name)) return
+    if (task === undefined) return
+    if (this.#busy.has(name)) {
+      this.#again.add(name)
+      return
+    }
     this.#busy.add(name)
-    const free = (): void => void this.#busy.delete(name)
+    const free = (): void => {
+      this.#busy.delete(name)
+      if (this.#again.delete(name)) void this.#do(name)
+    }
     // What is out of reach is tried again, but not with every claim.
     await task().then(free, () => setTimeout(free, PAUSE_MS).unref())
   }

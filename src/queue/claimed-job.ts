@@ -11,6 +11,7 @@ import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Advanced, NextJob } from './advancing.ts'
 import type { Exchanged, LossReason } from './exchange.ts'
 import { PLAIN } from './job-options.ts'
+import type { Leased } from './leased.ts'
 import { type Parent, parentsOf } from './parents-of.ts'
 import type { Source } from './source.ts'
 
@@ -48,14 +49,6 @@ export interface Settling {
 
 /** What may become of an attempt. */
 export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
-
-/** What a lease needs to be kept. */
-export interface Leased {
-  /** What the scripts call the job. */
-  readonly number: string
-  /** Greater than that of every earlier attempt at any job of the queue. */
-  readonly token: number
-}
 
 export const MAX_MESSAGE_BYTES = 4096
 

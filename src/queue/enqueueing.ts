@@ -3,13 +3,13 @@
 
 import { enqueue, enqueueAlike } from '../generated/queue.ts'
 import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
-import { inGroups } from '../runtime/in-groups.ts'
-import type { RunInSlot } from '../runtime/unit.ts'
-import { checkJobName, type JobOptions, type JobSpec, PLAIN, toSpecOptions } from './job-options.ts'
 import type { Codec } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { Source } from './source.ts'
+import { inGroups } from '../runtime/in-groups.ts'
 import { toldOn } from '../runtime/told.ts'
+import type { RunInSlot } from '../runtime/unit.ts'
+import { checkJobName, type JobOptions, type JobSpec, PLAIN, toSpecOptions } from './job-options.ts'
+import type { Source } from './source.ts'
 
 export interface Enqueued {
   /** What to call the job: its own id, or the one the queue gave it. */

@@ -55,6 +55,8 @@ export class Exchanger {
   #failures = 0
   #scheduled = false
   #idle = false
+  /** How often it was called; a letter may come before the answer of the call that it is about. */
+  #called = 0
   #post: Post | null = null
   #recheck: NodeJS.Timeout | null = null
   #onSettled: (() => void) | null = null
@@ -123,11 +125,14 @@ export class Exchanger {
   async #send(pending: PendingAck[], limit: number): Promise<void> {
     const acks = pending.map(({ ack }) => ack)
     const worker = limit > 0 ? this.#id : ''
+    const called = this.#called
     try {
       const exchanged = await exchange(this.#source, { acks, limit, leaseMs: this.#terms.leaseMs, worker })
       this.#asked -= limit
       this.#failures = 0
-      if (exchanged.waits) this.#rest(exchanged.recheckMs)
+      // Of two calls that were under way, the later one says whether the server waits to call.
+      if (exchanged.waits && called === this.#called) this.#rest(exchanged.recheckMs)
+      else if (limit > 0) this.#idle = false
       for (const [at, each] of pending.entries()) this.#tell(each, exchanged.refused.get(at))
       this.#terms.take(exchanged)
     } catch (error) {
@@ -189,7 +194,9 @@ export class Exchanger {
         const { channel } = await learnTold(this.#source.unit)
         this.#post ??= await this.#source.unit.runtime.mailbox.expect(channel, this.#id)
         const letter = await this.#post.next(RECHECK_MS * 10, signal)
-        if (letter !== null) this.#wake()
+        if (letter === null) continue
+        this.#called += 1
+        this.#wake()
       } catch (error) {
         if (signal.aborted) return
         this.#post = null

@@ -1,7 +1,7 @@
 // One job and its handler: what the handler does becomes the outcome of the attempt.
 
-import type { ClaimedJob } from './claimed-job.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import type { ClaimedJob } from './claimed-job.ts'
 
 /** Works on one job; what it gives is the job's result. A job whose handler throws is tried again. */
 export type Handler<Payload> = (job: ClaimedJob<Payload>) => unknown

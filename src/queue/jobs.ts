@@ -3,8 +3,8 @@
 import {
   cancel,
   changeParents,
-  failures,
   type FindAnswer,
+  failures,
   find,
   list,
   reprioritize,

@@ -32,7 +32,7 @@ async function deliverPage(
   out: Map<string, unknown>,
 ): Promise<string[]> {
   const brought: string[] = []
-  for (const [target, those] of byQueue(entries, ({ target }) => target)) {
+  for (const [target, those] of byQueue(entries, (entry) => entry.target)) {
     if (out.has(target)) continue
     try {
       await hand(source, target, those)
@@ -61,7 +61,7 @@ async function hand(source: Source, target: string, entries: readonly Pick<Entry
 export async function askAfter(source: Source): Promise<void> {
   for (;;) {
     const { parents } = await source.unit.run(ask, { limit: PAGE, againMs: ASK_AGAIN_MS })
-    for (const [queue, those] of byQueue(parents, ({ queue }) => queue)) {
+    for (const [queue, those] of byQueue(parents, (parent) => parent.queue)) {
       const other = source.sibling(queue)
       const wanted = those.map(({ id }) => id)
       const { chores, absent } = await other.unit.run(watch, { target: source.name, wanted })

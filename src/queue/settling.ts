@@ -6,8 +6,9 @@ import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
 import { type Advanced, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
-import type { ClaimedJob, Failure, Leased, Settling } from './claimed-job.ts'
+import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
+import type { Leased } from './leased.ts'
 import type { Source } from './source.ts'
 
 /** Null: it took effect; else why it did not. */

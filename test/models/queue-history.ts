@@ -82,7 +82,7 @@ export class History {
       const expected = ['changed', this.#model.reprioritize(numbers, priority)]
       await this.#calls.same('reprioritize', { wanted, priority }, expected)
     } else if (each.do === 'cancel') {
-      await this.#calls.same('cancel', { wanted }, ['cancelled', this.#model.cancel(numbers)])
+      await this.#calls.same('cancel', { wanted }, ['cancelled', 0, this.#model.cancel(numbers)])
     } else {
       await this.#calls.same('requeue', { wanted }, ['requeued', this.#model.requeue(numbers)])
     }
@@ -104,7 +104,7 @@ export class History {
     const specs = given.map((spec) => ({ ...spec, ...OPTIONS }))
     const [first, duplicates] = this.#model.enqueue(given)
     this.#numbers.push(...specs.map((_, at) => first + at))
-    await this.#calls.once('enqueue', { specs }, ['enqueued', first, duplicates], again)
+    await this.#calls.once('enqueue', { specs }, ['enqueued', first, 0, duplicates], again)
   }
 
   async #claim({ limit, leaseMs, backs, again }: Extract<Step, { do: 'claim' }>): Promise<void> {
@@ -127,13 +127,13 @@ export class History {
     const given = this.#claimsAt(backs)
     const { refused, buried } = this.#model.retry(given, delayMs)
     const failures = given.map(([number, token]) => ({ number, token, delay_ms: delayMs }))
-    await this.#calls.once('retry', { failures }, ['retried', refused, buried], again)
+    await this.#calls.once('retry', { failures }, ['retried', 0, refused, buried], again)
   }
 
   async #bury(backs: number[], again: boolean): Promise<void> {
     const given = this.#claimsAt(backs)
     const failures = given.map(([number, token]) => ({ number, token }))
-    await this.#calls.once('bury', { failures }, ['buried', this.#model.bury(given)], again)
+    await this.#calls.once('bury', { failures }, ['buried', 0, this.#model.bury(given)], again)
   }
 
   async #extend(backs: number[], leaseMs: number): Promise<void> {
@@ -152,7 +152,7 @@ export class History {
     const args = [`${this.#calls.prefix}:failed`, number, number] as const
     const all = number === 'none' ? [] : await this.#client.zrangebyscore(...args)
     const chosen = all.slice(0, limit)
-    const expected = ['requeued', chosen.length, all.length - chosen.length]
+    const expected = ['requeued', chosen.length, all.length - chosen.length, 0]
     this.#model.requeueFailed(chosen.map(Number), drops)
     await this.#calls.same('requeue-failed', { kind, limit, drops }, expected)
   }

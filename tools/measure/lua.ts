@@ -34,7 +34,11 @@ export function withoutComments(text: string): string {
 
 /** The lines of an operation behind its head, its declarations and its includes, from the first to the last. */
 export function linesOfOperation(text: string): number {
-  const body = text.replace(/^--\[\[[^]*?\]\]\n/, '').split('\n')
+  // A table that only names keys declares nothing new.
+  const body = text
+    .replace(/^--\[\[[^]*?\]\]\n/, '')
+    .replace(/^local keys =\s*\{[^}]*\}\n/m, '')
+    .split('\n')
   const first = body.findIndex((line) => line.trim() !== '' && !isDeclaration(line))
   return body.slice(first).join('\n').trimEnd().split('\n').length
 }

@@ -30,6 +30,7 @@ end
 local function link_elsewhere(keys, queue, ref, now_ms)
   if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
     queue.chores = with_flag(queue.chores, ASK_AFTER)
+    set_mark(queue, DEPENDENCIES)
     note_due(queue, now_ms)
   end
 end

@@ -39,7 +39,7 @@ const LentJob = object({
 const Job = object({
   id: Id,
   ...named,
-  state: Type.String({ enum: ['ready', 'scheduled', 'claimed', 'stopping', 'dead', 'done'] }),
+  state: Type.String({ enum: ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'] }),
   attempts: Count,
   token: orNull(Token),
   atMs: Type.Integer({
@@ -66,9 +66,20 @@ const Inspection = object({
   beganAtMs: orNull(Instant),
   keepCount: Count,
   keepMs: Span,
-  ...counts('ready', 'scheduled', 'claimed', 'dead', 'done', 'overdue', 'groups', 'idle'),
+  ...counts(
+    'ready',
+    'scheduled',
+    'blocked',
+    'claimed',
+    'dead',
+    'done',
+    'overdue',
+    'groups',
+    'idle',
+    'outbox',
+  ),
   ...counts('enqueued', 'acked', 'retried', 'buried', 'reclaimed', 'cancelled'),
-  ...counts('readyBytes', 'scheduledBytes', 'claimedBytes', 'deadBytes', 'doneBytes'),
+  ...counts('readyBytes', 'scheduledBytes', 'blockedBytes', 'claimedBytes', 'deadBytes', 'doneBytes'),
   oldestAtMs: orNull(Instant),
 })
 const Group = object({ ...throttle, ready: Count, claimed: Count })

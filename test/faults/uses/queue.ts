@@ -1,4 +1,5 @@
 import type { ClaimedJob, NewJob, Queue } from 'perilune'
+import { outboxSteps, parentSteps } from './queue-parents.ts'
 import { queueWorks } from './queue-works.ts'
 import { errorOf, type Place, reaches, type Step, type Use } from './use.ts'
 
@@ -15,6 +16,8 @@ function steps(place: Place): readonly Step[] {
     ...lostSteps(place),
     ...settingSteps(place),
     ...workerSteps(place),
+    ...parentSteps(place),
+    ...outboxSteps(place),
   ]
 }
 
