@@ -188,13 +188,23 @@ export {
   type Task,
   type TaskContext,
 } from './once/once.ts'
+export type { Advanced, NextJob } from './queue/advancing.ts'
 export { type BuryOptions, ClaimedJob, type RetryOptions } from './queue/claimed-job.ts'
 export type { Enqueued } from './queue/enqueueing.ts'
 export type { LossReason } from './queue/exchange.ts'
 export { type Handler, type Handlers, MaxRunError } from './queue/handling.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
-export type { Failures, Job, JobListOptions, JobPage, JobState, SearchOptions } from './queue/jobs.ts'
+export type {
+  Failures,
+  Job,
+  JobListOptions,
+  JobPage,
+  JobState,
+  ParentsChanged,
+  SearchOptions,
+} from './queue/jobs.ts'
 export type { LentJob, LentJobs } from './queue/lending.ts'
+export type { IfParentFails, Parent, ParentId, ParentState } from './queue/parents.ts'
 // A claim of a feed has options of its own.
 export {
   type ClaimOptions as QueueClaimOptions,

@@ -76,6 +76,13 @@ const prioritized: Fill = (queue, _, size) =>
 const grouped: Fill = (queue, _, size) =>
   enqueue(queue, size, (n) => ({ id: `job ${n}`, group: `group ${n}` }))
 
+/** All wait for the one job that is claimed. */
+const waitedFor: Fill = async (queue, _, size) => {
+  const { jobs } = await queue.jobs.list('claimed')
+  const parents = jobs.map(({ id }) => id)
+  await enqueue(queue, size, (n) => ({ id: `job ${n}`, parents }))
+}
+
 const lost: Fill = async (queue, place, size) => {
   await claimed(queue, place, size)
   await moveClock(place, HOUR_MS)
@@ -178,6 +185,10 @@ export const queueWorks: readonly Work[] = [
   work('a claim where many were cancelled', [220, 8000], ghosts, claim(20)),
   work('an ack', ONE, claimed, (_queue, job) => job.ack('done')),
   work('an ack where too many are kept', [220, 2000], doneAndKept, (_queue, job) => job.ack('done')),
+  work('an ack that many wait for', [900, 4000], waitedFor, (_queue, job) => job.ack('done')),
+  work('a burial that many wait for', [1600, 9000], waitedFor, (_queue, job) => job.bury()),
+  work('another parent', [30, 300], waitedFor, (queue) => queue.jobs.addParents('job 7', ['job 6'])),
+  work('an advance', [30, 300], claimed, (_queue, job) => job.advance({ name: 'work', payload: 'next' })),
   work('an extension', ONE, claimed, (_queue, job) => job.extend('1h')),
   work('a retry', ONE, scheduled, (_queue, job) => job.retry({ delay: '1h' })),
   work('a burial', [20, 160], dead, (_queue, job) => job.bury({ kind: 'odd' })),
