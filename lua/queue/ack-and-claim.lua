@@ -7,8 +7,8 @@ call acks and claims nothing more, and is answered the same as far as the jobs a
 `chores` is what some process has to see to; 0: nothing.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
-@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
-         of the list whose jobs are elsewhere
+@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
+         2,000 entries of the list whose jobs are elsewhere
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -26,6 +26,9 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local recurrences = KEYS[17] -- hash: recurring jobs
+local recurring = KEYS[18] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[19] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -47,6 +50,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/save-call
 -- @include shared/queue/settings
 -- @include shared/queue/marks
+-- @include shared/queue/recurs
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
@@ -88,6 +92,9 @@ local keys = {
   failed = failed,
   kinds = kinds,
   done = done,
+  recurrences = recurrences,
+  recurring = recurring,
+  short = short,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -137,16 +144,18 @@ end
 if queue.due_ms <= now_ms then
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, 100)
-  queue.due_ms = next_due_ms(keys, queue) or NEVER_MS
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+    -- @include shared/queue/spawn
+    spawn_due(keys, queue, now_us, 100)
+  end
+  queue.due_ms = next_due_ms(keys, queue, settings) or NEVER_MS
 end
 if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
-local taken, told, options = {}, {}, {}
-if room > 0 then
-  taken = take_ready(keys, queue, room, now_us)
-end
+local taken = room > 0 and take_ready(keys, queue, room, now_us) or {}
+local told, options = {}, {}
 local count, token, ends_ms = #taken / 3, 0, 0
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
@@ -171,7 +180,7 @@ if waits then
   if room > count and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  recheck_ms = watch_time(queue, next_due_ms(keys, queue), wait_ms, now_ms)
+  recheck_ms = watch_time(queue, next_due_ms(keys, queue, settings), wait_ms, now_ms)
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))

@@ -20,6 +20,9 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local recurrences = KEYS[17] -- hash: recurring jobs
+local recurring = KEYS[18] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[19] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -46,6 +49,9 @@ local keys = {
   kinds,
   done,
   idle,
+  recurrences,
+  recurring,
+  short,
 }
 local existed = 0
 for _, key in ipairs(keys) do

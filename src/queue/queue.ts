@@ -17,6 +17,8 @@ import type { Handlers } from './handling.ts'
 import { checkJobName, JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
 import { type LentJobs, lendJobs } from './lending.ts'
+import { Recurring } from './recurring.ts'
+import { refillAll } from './refilling.ts'
 import { Settings } from './settings.ts'
 import { Settler } from './settling.ts'
 import { SettlingByToken } from './settling-by-token.ts'
@@ -60,6 +62,8 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   readonly settings: Settings
   /** What becomes of lent jobs, told by whoever has their tokens. */
   readonly settle: SettlingByToken
+  /** Jobs that are spawned again and again, at times of their own. */
+  readonly recurring: Recurring<Jobs>
   readonly #source: Source
   readonly #enqueuer: Enqueuer
 
@@ -72,12 +76,13 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
       codec: options.codec ?? jsonOf<unknown>('payload'),
       name,
       pace: { slowly: 0 },
-      chores: new Chores({}),
+      chores: new Chores({ refill: () => refillAll(this.#source) }),
     }
     this.#enqueuer = new Enqueuer(this.#source)
     this.jobs = new JobList(this.#source)
     this.settings = new Settings(this.#source)
     this.settle = new SettlingByToken(this.#source)
+    this.recurring = new Recurring(this.#source, (...job) => this.#outgoing(...job))
   }
 
   /**

@@ -7,9 +7,15 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkCron, cronTimes } from './cron.ts'
 import { WallClock } from './wall-clock.ts'
 
-/** What becomes of runs that came due while nobody asked for jobs. */
+/**
+ * What becomes of runs that came due while nobody asked for jobs, or the queue was paused. A run is missed when a later
+ * one is due, too: the latest that is due is only late, and always runs.
+ */
 export interface MissedRuns {
-  /** `'skip'`: none is made up for; `'one'`, the default: the latest; `{ upTo: n }`: the latest n. */
+  /**
+   * Of those that were missed: `'skip'`: none is made up for; `'one'`, the default: the latest; `{ upTo: n }`: the latest
+   * n.
+   */
   missed?: 'skip' | 'one' | { upTo: number }
 }
 
