@@ -1,4 +1,5 @@
 import type { ClaimedJob, NewJob, Queue } from 'perilune'
+import { recurringSteps } from './queue-recurring.ts'
 import { queueWorks } from './queue-works.ts'
 import { errorOf, type Place, reaches, type Step, type Use } from './use.ts'
 
@@ -15,6 +16,7 @@ function steps(place: Place): readonly Step[] {
     ...lostSteps(place),
     ...settingSteps(place),
     ...workerSteps(place),
+    ...recurringSteps(place),
   ]
 }
 
