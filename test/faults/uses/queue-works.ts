@@ -214,8 +214,8 @@ export const queueWorks: readonly Work[] = [
   work('dropping all that are dead of one kind', [2100, 20_000], dead, (queue) =>
     queue.jobs.dropFailed('odd'),
   ),
-  work('a claim where many recurring jobs are due', [1500, 9000], recurringDue, claim(20)),
-  work('a claim where many runs were missed', [1300, 7000], runsMissed, claim(20)),
+  work('a claim where many recurring jobs are due', [800, 4700], recurringDue, claim(20)),
+  work('a claim where many runs were missed', [500, 2800], runsMissed, claim(20)),
   work('setting a recurring job', ONE, recurring, (queue) =>
     queue.recurring.set('one more', { name: 'work', payload: 'again', every: '1h' }),
   ),
