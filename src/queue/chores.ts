@@ -13,6 +13,8 @@ export const CHORES = {
 
 export type Chore = keyof typeof CHORES
 
+const AFTER_FAILURE_MS = 1000
+
 export class Chores {
   readonly #tasks: { readonly [Name in Chore]?: () => Promise<void> }
   readonly #busy = new Set<Chore>()
@@ -21,7 +23,7 @@ export class Chores {
     this.#tasks = tasks
   }
 
-  /** Does what is to be done, unless this process does already. What fails is told again by the next claim. */
+  /** Does what is to be done, unless this process does already. What fails is told again by a later claim. */
   see(bits: number): void {
     if (bits === 0) return
     for (const [name, bit] of Object.entries(CHORES) as [Chore, number][]) {
@@ -33,7 +35,8 @@ export class Chores {
     const task = this.#tasks[name]
     if (task === undefined || this.#busy.has(name)) return
     this.#busy.add(name)
-    await task().catch(() => undefined)
+    // Claims come by the thousand: what fails is not tried again with each.
+    await task().catch(() => new Promise((resolve) => setTimeout(resolve, AFTER_FAILURE_MS).unref()))
     this.#busy.delete(name)
   }
 }

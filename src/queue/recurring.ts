@@ -90,8 +90,8 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
     const common = { codec: codec.name, ...(await learnTold(unit)) }
     const answer = await unit.run(recur, { ...common, id: checked, ...definition })
     if (!answer.short || rule.kind === 'interval') return { nextAtMs: orNull(answer.nextMs) }
-    await refillOne(this.#source, { id: checked, rule, knownMs: answer.knownMs }, answer.nowMs)
-    return { nextAtMs: (await this.find(checked))?.nextAtMs ?? null }
+    const filled = await refillOne(this.#source, { id: checked, rule, knownMs: answer.knownMs }, answer.nowMs)
+    return { nextAtMs: orNull(filled.status === 'refilled' ? filled.nextMs : answer.nextMs) }
   }
 
   /** No further job is spawned; those that were stay. Resolves to false when there was none with this id. */

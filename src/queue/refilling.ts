@@ -1,7 +1,7 @@
 // The coming times of recurrences by cron: the server keeps a list of them, and some process makes it longer when it
 // gets short. Any number may do so at once, and any of them may fail.
 
-import { type RecurrencesAnswer, recurrences, refill } from '../generated/queue.ts'
+import { type RecurrencesAnswer, type RefillAnswer, recurrences, refill } from '../generated/queue.ts'
 import { learnTold } from '../runtime/told.ts'
 import { type CronRule, nextTimes } from './recurrence.ts'
 import type { Source } from './source.ts'
@@ -14,7 +14,8 @@ export interface Short {
 }
 
 const COMING = 50
-const PAGE = 100
+// Each comes with its payload.
+const PAGE = 20
 // So that a rule with few times is not computed for centuries.
 const STEP = 20
 const FIRST_SPAN_MS = 60_000
@@ -28,30 +29,33 @@ export async function refillAll(source: Source): Promise<void> {
     const page = await unit.run(recurrences, asked)
     for (const told of page.recurrences) {
       // What is filled is on the list no more.
-      const left = await refillOne(source, toShort(told), page.nowMs).catch((error: unknown) => {
+      const answer = await refillOne(source, toShort(told), page.nowMs).catch((error: unknown) => {
         failure = error
-        return true
+        return null
       })
-      if (left) after += 1
+      if (isStillShort(answer)) after += 1
     }
     if (page.next < 0) break
   }
   if (failure !== undefined) throw failure
 }
 
-/** Resolves to whether it is still short: it was changed meanwhile, or there was more to come than one call takes. */
+/** Null: it could not be filled; `changed`: somebody set it anew, and sees to it. */
+function isStillShort(answer: RefillAnswer | null): boolean {
+  return answer === null || answer.status === 'changed' || (answer.status === 'refilled' && answer.short)
+}
+
 export async function refillOne(
   source: Source,
   { id, rule, knownMs }: Short,
   nowMs: number,
-): Promise<boolean> {
+): Promise<RefillAnswer> {
   const { unit, codec } = source
   const given = comingTimes(rule, knownMs, nowMs)
   const { cron, timeZone } = rule
   const told = await learnTold(unit)
   const args = { codec: codec.name, ...told, id, cron, timeZone, afterMs: knownMs, given }
-  const answer = await unit.run(refill, args)
-  return answer.status === 'refilled' ? answer.short : answer.status === 'changed'
+  return unit.run(refill, args)
 }
 
 function toShort(told: RecurrencesAnswer['recurrences'][number]): Short {

@@ -65,8 +65,8 @@ export class RecurrenceModel {
     return Array.from({ length: count }, (_, at) => first + at * everyMs)
   }
 
-  knownMs(id: string): number | undefined {
-    return this.#all.get(id)?.knownMs
+  find(id: string): { readonly rule: Rule; readonly knownMs: number } | undefined {
+    return this.#all.get(id)
   }
 
   refill(
