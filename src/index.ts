@@ -213,6 +213,23 @@ export {
   type QueueOptions,
 } from './queue/queue.ts'
 export type {
+  CronRecurrence,
+  CronRule,
+  IntervalRecurrence,
+  IntervalRule,
+  MissedRuns,
+  Recurrence,
+  RecurrenceRule,
+} from './queue/recurrence.ts'
+export {
+  Recurring,
+  type RecurringBounds,
+  type RecurringJob,
+  type RecurringJobOptions,
+  type RecurringOptions,
+  type RecurringPage,
+} from './queue/recurring.ts'
+export type {
   GroupInspection,
   QueueInspection,
   QueueSettings,

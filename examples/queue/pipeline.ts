@@ -99,6 +99,17 @@ console.log(
 }
 console.log(`orbits 0 is done: ${String((await queue.jobs.find('orbits 0'))?.result)}`)
 
+await queue.recurring.set('moon', {
+  name: 'import',
+  payload: { title: 'moon' },
+  // Each process of the program may say so when it starts.
+  cron: '0 4 * * *',
+  timeZone: 'Europe/Berlin',
+})
+const { nextAtMs } = (await queue.recurring.find('moon')) ?? {}
+const time = new Date(nextAtMs ?? 0).toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' })
+console.log(`the moon will be imported anew each day at ${time}`)
+
 await queue.clear()
 await redis.close()
 client.disconnect()

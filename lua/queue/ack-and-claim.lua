@@ -7,8 +7,8 @@ call acks and claims nothing more, and is answered the same as far as the jobs a
 `chores` is what some process has to see to; 0: nothing.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
-@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
-         of the list whose jobs are elsewhere
+@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
+         2,000 entries of the list whose jobs are elsewhere
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -30,6 +30,9 @@ local blocked = KEYS[17] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[18] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[19] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
+local recurrences = KEYS[21] -- hash: recurring jobs
+local recurring = KEYS[22] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[23] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -51,6 +54,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/save-call
 -- @include shared/queue/settings
 -- @include shared/queue/marks
+-- @include shared/queue/recurs
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
@@ -96,6 +100,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  recurrences = recurrences,
+  recurring = recurring,
+  short = short,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -132,13 +139,13 @@ if limit > 0 and queue.watch_ms <= now_ms then
 end
 if limit > 0 and queue.due_ms <= now_ms then
   -- @include shared/queue/bring-due
-  bring_due(keys, queue, now_us)
+  bring_due(keys, queue, settings, now_us)
 end
 local settled = 0
 if queue.settling then
   -- @include shared/queue/settle
   settled = settle_children(keys, queue, now_us, 100)
-  queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, now_ms) or NEVER_MS)
+  queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
@@ -157,10 +164,8 @@ if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
-local taken, told, options = {}, {}, {}
-if room > 0 then
-  taken = take_ready(keys, queue, room, now_us)
-end
+local taken = room > 0 and take_ready(keys, queue, room, now_us) or {}
+local told, options = {}, {}
 local count, token, ends_ms = #taken / 3, 0, 0
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1

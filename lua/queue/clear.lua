@@ -25,6 +25,9 @@ local children = KEYS[18] -- sorted set: ref of a parent and child that waits fo
 local parents = KEYS[19] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
 local inbox = KEYS[21] -- hash: other queue -> number of the newest that came from it
+local recurrences = KEYS[22] -- hash: recurring jobs
+local recurring = KEYS[23] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[24] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -56,6 +59,9 @@ local keys = {
   parents,
   outbox,
   inbox,
+  recurrences,
+  recurring,
+  short,
 }
 local existed = 0
 for _, key in ipairs(keys) do

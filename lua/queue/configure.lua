@@ -22,6 +22,7 @@ local keep_ms = tonumber(ARGV[10]) -- integer: age up to which done jobs are kep
 -- @include shared/tell
 -- @include shared/queue/state
 -- @include shared/queue/save
+-- @include shared/queue/note-due
 -- @include shared/queue/settings
 -- @include shared/queue/idle
 
@@ -36,6 +37,7 @@ local settings = parse_settings(queue.settings)
 local function pick(new, old)
   return new < 0 and old or new
 end
+local resumes = paused == 0 and settings.paused
 if paused >= 0 then
   settings.paused = paused == 1
 end
@@ -44,7 +46,12 @@ settings.rate_limit = pick(rate_limit, settings.rate_limit)
 settings.rate_window_ms = pick(rate_window_ms, settings.rate_window_ms)
 settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
-begin_queue(meta, queue, clock_us())
+local now_us = clock_us()
+begin_queue(meta, queue, now_us)
+if resumes then
+  -- A queue that is paused spawns no recurring jobs.
+  note_due(queue, math.floor(now_us / 1000))
+end
 redis.call('HSET', meta, 'settings', format_settings(settings))
 if not settings.paused and queue.idle > 0 then
   call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })

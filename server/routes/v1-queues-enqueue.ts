@@ -5,7 +5,7 @@ import { duration } from '../v1/arguments.ts'
 import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { enqueued } from '../v1/queues/answers.ts'
-import { backoff, priority, text, unique } from '../v1/queues/arguments.ts'
+import { jobOptions, text, unique } from '../v1/queues/arguments.ts'
 import type { Open } from '../v1/queues/open.ts'
 import { newJobs } from '../v1/queues/to-the-letter.ts'
 
@@ -15,20 +15,8 @@ const NewJob = Type.Object(
     payload: Type.Unknown({ description: 'Any JSON; stored to the letter.' }),
     id: text('What to call the job; not digits alone. One that is still known is not enqueued again.'),
     delay: duration('How long until the job is ready; default: it is at once.'),
-    priority: Type.Optional(priority),
-    maxAttempts: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 65_535,
-        description: 'After so many a job that fails is dead; default 3.',
-      }),
-    ),
-    backoff,
-    maxRun: duration('How long an attempt may take; told to whoever claims the job.'),
-    group: text('Jobs of different groups are served in turn.'),
+    ...jobOptions,
     unique,
-    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 20, description: 'To search for.' })),
-    trace: text('Of the trace that the job belongs to, such as a `traceparent`.'),
   },
   strict,
 )

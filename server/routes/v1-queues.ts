@@ -13,6 +13,7 @@ import { enqueueJobs } from './v1-queues-enqueue.ts'
 import { failedJobs } from './v1-queues-failures.ts'
 import { queueJobs } from './v1-queues-jobs.ts'
 import { settleMany } from './v1-queues-many.ts'
+import { recurringJobs } from './v1-queues-recurring.ts'
 import { queueSettings } from './v1-queues-settings.ts'
 
 export function v1Queues(app: App, parts: Parts): void {
@@ -22,6 +23,7 @@ export function v1Queues(app: App, parts: Parts): void {
   settleMany(app, parts, open)
   queueJobs(app, parts, open)
   failedJobs(app, open)
+  recurringJobs(app, parts, open)
   queueSettings(app, parts, open)
   wholeQueues(app, open)
 }

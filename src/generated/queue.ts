@@ -50,7 +50,7 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '9672a5d64e48dac20a4b0fbe6ac197de19fe000a',
+    sha1: '73d03d3ebd609df4df5589e940039de3051c910b',
     reads: false,
     bytes: true,
     source: `--[[
@@ -412,7 +412,8 @@ local function with_flag(flags, flag)
 end
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
--- Whether nothing but plain jobs can be met, and the call is not a repeated one.
+-- Whether nothing but plain jobs can be met, and the call is not a repeated one. Recurrences (a mark of 4) spawn
+-- only when something is due.
 local function is_quiet(queue, call, now_ms)
   if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
     return false
@@ -560,7 +561,7 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores,
     [319, 'lua/shared/queue/watch.lua', 1],
     [340, 'lua/shared/queue/flags.lua', 1],
     [358, 'lua/shared/queue/plain.lua', 1],
-    [445, 'lua/queue/ack-and-claim-plain.lua', 40],
+    [446, 'lua/queue/ack-and-claim-plain.lua', 40],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -657,12 +658,12 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 /**
  * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries of the list whose jobs are elsewhere.
+ * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '493be6a5cca3d44ca48448213fe5bd1594b88677',
+    sha1: '88ce5c97d09dabb559d4611996acb21a3fad8ec8',
     reads: false,
     bytes: true,
     source: `--[[
@@ -674,8 +675,8 @@ call acks and claims nothing more, and is answered the same as far as the jobs a
 \`chores\` is what some process has to see to; 0: nothing.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
-@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 200 groups and 2,000 entries
-         of the list whose jobs are elsewhere
+@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
+         2,000 entries of the list whose jobs are elsewhere
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -697,6 +698,9 @@ local blocked = KEYS[17] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[18] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[19] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
+local recurrences = KEYS[21] -- hash: recurring jobs
+local recurring = KEYS[22] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[23] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -959,7 +963,7 @@ local function format_settings(settings)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -971,6 +975,8 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
+-- A mark; see shared/queue/marks.
+local RECURRENCES = 8
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
 
@@ -2080,7 +2086,7 @@ local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
 end
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
-local function next_due_ms(keys, queue, now_ms)
+local function next_due_ms(keys, queue, settings, now_ms)
   local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
   local lease = redis.call('ZRANGE', keys.leases, '0', '0', 'WITHSCORES')[2]
   local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
@@ -2093,6 +2099,19 @@ local function next_due_ms(keys, queue, now_ms)
     -- Those of other queues are asked after by somebody, who may take a moment.
     local ask_ms = parent and parent ~= '0' and math.max(tonumber(parent), now_ms + 1000)
     soonest = math.min(soonest, parent == '0' and now_ms or ask_ms or math.huge)
+  end
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+    local run = redis.call(
+      'ZRANGEBYSCORE',
+      keys.recurring,
+      '-inf',
+      '(9007199254740991',
+      'WITHSCORES',
+      'LIMIT',
+      '0',
+      '1'
+    )[2]
+    soonest = math.min(soonest, tonumber(run or math.huge))
   end
   return soonest < math.huge and soonest or nil
 end
@@ -2142,6 +2161,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  recurrences = recurrences,
+  recurring = recurring,
+  short = short,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -2241,16 +2263,251 @@ local function show_due(keys, queue, now_us, most)
   return #due / 2
 end
 
-local function bring_due(keys, queue, now_us)
+local function bring_due(keys, queue, settings, now_us)
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, 100)
   if is_marked(queue, DEPENDENCIES) then
     note_parents_due(keys, queue, now_ms)
   end
-  queue.due_ms = next_due_ms(keys, queue, now_ms) or NEVER_MS
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+-- Spawning the jobs of recurrences that are due: one for each run, in the script that moves the recurrence on, so there
+-- is no second one. A run is missed when a later one of its recurrence is due, too, or when it is late by more than a minute.
+-- Of several that are due, missed or not, as many of the latest are spawned as the recurrence makes up for; where it makes up
+-- for none, only one that was not missed.
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16.
+local function exact(number)
+  return string.format('%.0f', number)
 end
-  bring_due(keys, queue, now_us)
+-- The numbers of new jobs; see shared/queue/job.
+
+-- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
+local function number_jobs(queue, count, now_us)
+  local first = math.max(queue.last + 1, now_us)
+  queue.last = first + count - 1
+  queue.enqueued = queue.enqueued + count
+  return first
+end
+-- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
+-- src/queue/chores.ts.
+local REFILL = 1
+
+-- No longer short of times.
+local function leave_short(short, queue, id)
+  local is_told = queue.chores % (REFILL * 2) >= REFILL
+  if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
+    queue.chores = queue.chores - REFILL
+  end
+end
+-- Recurring jobs. In the hash of recurrences, under a letter and the id that its user gave:
+--   d   the rule: every how many ms and from where, or a cron expression and its time zone, which are kept for those
+--       who compute its times
+--   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
+--   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
+--   t   the coming times of a cron expression, as doubles
+-- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
+-- last known time is not run before a later one is known: else nobody could say whether it was missed.
+--
+-- One that is \`complete\` has no times but those that are known.
+
+-- With fewer known times than these a recurrence is short of them.
+local SHORT = 25
+
+local function unpack_times(packed)
+  local times = {}
+  for at = 1, #packed, 8 do
+    times[#times + 1] = struct.unpack('>d', packed, at)
+  end
+  return times
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+  return {
+    rule = stored[1],
+    template = stored[2],
+    every_ms = every_ms,
+    offset_ms = offset_ms,
+    cron = cron,
+    time_zone = time_zone,
+    missed = missed,
+    limit = limit,
+    until_ms = until_ms,
+    window_ms = window_ms,
+    record = string.sub(stored[2], record_at),
+    next_ms = next_ms,
+    last_ms = last_ms,
+    last_job = last_job,
+    runs = runs,
+    known_ms = known_ms,
+    complete = complete == 1,
+    times = unpack_times(stored[4] or ''),
+  }
+end
+
+local function is_short(recurrence)
+  return recurrence.every_ms == 0
+    and not recurrence.complete
+    and (recurrence.is_held or #recurrence.times < SHORT)
+end
+-- Changes to recurrences; see shared/queue/read-recurrence.
+
+-- Behind all that run.
+local NO_RUN = '9007199254740991'
+
+local function pack_times(times)
+  local packed = {}
+  for at, time_ms in ipairs(times) do
+    packed[at] = struct.pack('>d', time_ms)
+  end
+  return table.concat(packed)
+end
+
+-- Whether it is to be filled by some process.
+local function note_short(short, queue, id, recurrence)
+  if not is_short(recurrence) then
+    return leave_short(short, queue, id)
+  end
+  redis.call('ZADD', short, exact(recurrence.known_ms), id)
+  if queue.chores % (REFILL * 2) < REFILL then
+    queue.chores = queue.chores + REFILL
+  end
+end
+
+-- Saves how far a recurrence is, once its times or its runs have changed. One that \`is_held\` runs no more of its
+-- times before others are known.
+local function save_progress(keys, queue, id, recurrence)
+  local is_cron = recurrence.every_ms == 0
+  if recurrence.limit > 0 and recurrence.runs >= recurrence.limit then
+    recurrence.complete, recurrence.next_ms, recurrence.times = true, 0, {}
+  elseif is_cron then
+    recurrence.next_ms = recurrence.times[1] or 0
+  elseif recurrence.until_ms > 0 and recurrence.next_ms > recurrence.until_ms then
+    recurrence.complete, recurrence.next_ms = true, 0
+  end
+  local progress = struct.pack(
+    '>dddddB',
+    recurrence.next_ms,
+    recurrence.last_ms,
+    recurrence.last_job,
+    recurrence.runs,
+    recurrence.known_ms,
+    recurrence.complete and 1 or 0
+  )
+  redis.call('HSET', keys.recurrences, 's' .. id, progress, 't' .. id, pack_times(recurrence.times))
+  local runs_next = recurrence.next_ms > 0 and not recurrence.is_held
+  redis.call('ZADD', keys.recurring, runs_next and exact(recurrence.next_ms) or NO_RUN, id)
+  note_short(keys.short, queue, id, recurrence)
+end
+
+local LATE_MS = 60000
+
+-- How many of the runs that are due are spawned, of which this is the latest.
+local function count_runs(recurrence, latest_ms, now_ms)
+  if recurrence.missed > 0 then
+    return recurrence.missed
+  end
+  return now_ms - latest_ms <= LATE_MS and 1 or 0
+end
+
+-- The next runs of an interval that are due, at most so many; moves it on.
+local function take_intervals(recurrence, now_ms, most)
+  local every_ms, next_ms = recurrence.every_ms, recurrence.next_ms
+  local end_ms = recurrence.until_ms > 0 and math.min(now_ms, recurrence.until_ms) or now_ms
+  local latest_ms = next_ms + math.floor((end_ms - next_ms) / every_ms) * every_ms
+  local count = count_runs(recurrence, latest_ms, now_ms)
+  local times, time_ms = {}, math.max(next_ms, latest_ms - (count - 1) * every_ms)
+  while time_ms <= latest_ms and #times < most do
+    times[#times + 1] = time_ms
+    time_ms = time_ms + every_ms
+  end
+  recurrence.next_ms = time_ms
+  return times
+end
+
+-- The next of the known times that are due, at most so many, and none where later ones may be due that are not known.
+local function take_times(recurrence, now_ms, most)
+  local known, due = recurrence.times, 0
+  while due < #known and known[due + 1] <= now_ms do
+    due = due + 1
+  end
+  if due == #known and not recurrence.complete then
+    recurrence.is_held = true
+    return {}
+  end
+  local count = due > 0 and count_runs(recurrence, known[due], now_ms) or 0
+  local from = math.max(1, due - count + 1)
+  local to = math.min(due, from + most - 1)
+  local times, left = {}, {}
+  for at = from, #known do
+    if at <= to then
+      times[#times + 1] = known[at]
+    else
+      left[#left + 1] = known[at]
+    end
+  end
+  recurrence.times = left
+  return times
+end
+
+-- Enqueues the job of a run, unless its id is known or its unique key is held. The job is ready since its run was due.
+local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
+  local job, now_ms = read_job(recurrence.record), math.floor(now_us / 1000)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  job.id = id .. '@' .. exact(time_ms)
+  if
+    redis.call('HEXISTS', keys.ids, 'i' .. job.id) == 1
+    or (key ~= '' and holder_of_unique(keys.ids, key, now_ms))
+  then
+    return
+  end
+  local number = number_jobs(queue, 1, now_us)
+  local seq, record = exact(number), full_head(job) .. string.sub(recurrence.record, job.body_at)
+  local run = pack_run('r', 0, 0, time_ms, #record, 0, job.name)
+  redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, run)
+  redis.call('HSET', keys.ids, 'i' .. job.id, seq)
+  if key ~= '' then
+    hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
+  end
+  stand_ready(keys, queue, job, seq, false, now_us)
+  queue.ready = queue.ready + #record
+  recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
+end
+
+-- At most so many runs, and recurrences.
+local function spawn_due(keys, queue, now_us, most)
+  local now_ms = math.floor(now_us / 1000)
+  local due = redis.call('ZRANGEBYSCORE', keys.recurring, '-inf', now_ms, 'LIMIT', '0', most)
+  for _, id in ipairs(due) do
+    if most > 0 then
+      -- A removal first, so that it also works when the server is out of memory.
+      redis.call('ZREM', keys.recurring, id)
+      local recurrence = read_recurrence(keys.recurrences, id)
+      local left = recurrence.limit > 0 and recurrence.limit - recurrence.runs or most
+      local take = recurrence.every_ms > 0 and take_intervals or take_times
+      local times = take(recurrence, now_ms, math.min(most, left))
+      for _, time_ms in ipairs(times) do
+        spawn_job(keys, queue, id, recurrence, time_ms, now_us)
+      end
+      most = most - #times
+      save_progress(keys, queue, id, recurrence)
+    end
+  end
+end
+    spawn_due(keys, queue, now_us, 100)
+  end
+  queue.due_ms = next_due_ms(keys, queue, settings, now_ms) or NEVER_MS
+end
+  bring_due(keys, queue, settings, now_us)
 end
 local settled = 0
 if queue.settling then
@@ -2384,7 +2641,7 @@ local function settle_children(keys, queue, now_us, most)
   return became_ready
 end
   settled = settle_children(keys, queue, now_us, 100)
-  queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, now_ms) or NEVER_MS)
+  queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
@@ -2403,10 +2660,8 @@ if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
-local taken, told, options = {}, {}, {}
-if room > 0 then
-  taken = take_ready(keys, queue, room, now_us)
-end
+local taken = room > 0 and take_ready(keys, queue, room, now_us) or {}
+local told, options = {}, {}
 local count, token, ends_ms = #taken / 3, 0, 0
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
@@ -2434,7 +2689,7 @@ local function wait_for_work(keys, queue, settings, worker, has_room, now_us)
   if has_room and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  local recheck_ms = watch_time(queue, next_due_ms(keys, queue, now_ms), wait_ms, now_ms)
+  local recheck_ms = watch_time(queue, next_due_ms(keys, queue, settings, now_ms), wait_ms, now_ms)
   stand_idle(keys.idle, queue, worker, recheck_ms > 0)
   return recheck_ms
 end
@@ -2445,57 +2700,66 @@ waits = waits and 1 or 0
 return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [44, 'lua/shared/clock.lua', 1],
-    [50, 'lua/shared/calls.lua', 1],
-    [96, 'lua/shared/tell.lua', 1],
-    [121, 'lua/shared/next-token.lua', 1],
-    [126, 'lua/shared/queue/state.lua', 1],
-    [202, 'lua/shared/queue/never.lua', 1],
-    [204, 'lua/shared/queue/save.lua', 1],
-    [258, 'lua/shared/queue/save-call.lua', 1],
-    [266, 'lua/shared/queue/settings.lua', 1],
-    [293, 'lua/shared/queue/marks.lua', 1],
-    [307, 'lua/shared/queue/note-due.lua', 1],
-    [315, 'lua/shared/queue/rate.lua', 1],
-    [335, 'lua/shared/queue/job.lua', 1],
-    [421, 'lua/shared/queue/flags.lua', 1],
-    [439, 'lua/shared/queue/run.lua', 1],
-    [486, 'lua/shared/queue/parents.lua', 1],
-    [567, 'lua/shared/queue/names.lua', 1],
-    [613, 'lua/shared/queue/failure.lua', 1],
-    [623, 'lua/shared/queue/note-failure.lua', 1],
-    [627, 'lua/shared/queue/groups.lua', 1],
-    [768, 'lua/shared/queue/ready.lua', 1],
-    [802, 'lua/shared/queue/fields.lua', 1],
-    [811, 'lua/shared/queue/dead.lua', 1],
-    [880, 'lua/shared/queue/end.lua', 1],
-    [905, 'lua/shared/queue/stop.lua', 1],
-    [914, 'lua/shared/queue/finish.lua', 1],
-    [999, 'lua/shared/queue/take.lua', 1],
-    [1138, 'lua/shared/queue/lease.lua', 1],
-    [1201, 'lua/shared/queue/told.lua', 1],
-    [1223, 'lua/shared/queue/claimed-before.lua', 1],
-    [1269, 'lua/shared/queue/idle.lua', 1],
-    [1331, 'lua/shared/queue/watch.lua', 1],
-    [1352, 'lua/shared/queue/judge.lua', 1],
-    [1415, 'lua/shared/queue/next-due.lua', 1],
-    [1457, 'lua/queue/ack-and-claim.lua', 78],
-    [1513, 'lua/shared/queue/bring-due.lua', 1],
-    [1514, 'lua/shared/queue/reclaim.lua', 1],
-    [1554, 'lua/shared/queue/due.lua', 1],
-    [1576, 'lua/shared/queue/bring-due.lua', 4],
-    [1586, 'lua/queue/ack-and-claim.lua', 135],
-    [1590, 'lua/shared/queue/settle.lua', 1],
-    [1591, 'lua/shared/queue/backoff.lua', 1],
-    [1631, 'lua/shared/queue/unblock.lua', 1],
-    [1637, 'lua/shared/queue/outbox.lua', 1],
-    [1648, 'lua/shared/queue/settle.lua', 13],
-    [1719, 'lua/queue/ack-and-claim.lua', 140],
-    [1763, 'lua/shared/queue/wait.lua', 1],
-    [1774, 'lua/queue/ack-and-claim.lua', 185],
+    [47, 'lua/shared/clock.lua', 1],
+    [53, 'lua/shared/calls.lua', 1],
+    [99, 'lua/shared/tell.lua', 1],
+    [124, 'lua/shared/next-token.lua', 1],
+    [129, 'lua/shared/queue/state.lua', 1],
+    [205, 'lua/shared/queue/never.lua', 1],
+    [207, 'lua/shared/queue/save.lua', 1],
+    [261, 'lua/shared/queue/save-call.lua', 1],
+    [269, 'lua/shared/queue/settings.lua', 1],
+    [296, 'lua/shared/queue/marks.lua', 1],
+    [310, 'lua/shared/queue/recurs.lua', 1],
+    [312, 'lua/shared/queue/note-due.lua', 1],
+    [320, 'lua/shared/queue/rate.lua', 1],
+    [340, 'lua/shared/queue/job.lua', 1],
+    [426, 'lua/shared/queue/flags.lua', 1],
+    [444, 'lua/shared/queue/run.lua', 1],
+    [491, 'lua/shared/queue/parents.lua', 1],
+    [572, 'lua/shared/queue/names.lua', 1],
+    [618, 'lua/shared/queue/failure.lua', 1],
+    [628, 'lua/shared/queue/note-failure.lua', 1],
+    [632, 'lua/shared/queue/groups.lua', 1],
+    [773, 'lua/shared/queue/ready.lua', 1],
+    [807, 'lua/shared/queue/fields.lua', 1],
+    [816, 'lua/shared/queue/dead.lua', 1],
+    [885, 'lua/shared/queue/end.lua', 1],
+    [910, 'lua/shared/queue/stop.lua', 1],
+    [919, 'lua/shared/queue/finish.lua', 1],
+    [1004, 'lua/shared/queue/take.lua', 1],
+    [1143, 'lua/shared/queue/lease.lua', 1],
+    [1206, 'lua/shared/queue/told.lua', 1],
+    [1228, 'lua/shared/queue/claimed-before.lua', 1],
+    [1274, 'lua/shared/queue/idle.lua', 1],
+    [1336, 'lua/shared/queue/watch.lua', 1],
+    [1357, 'lua/shared/queue/judge.lua', 1],
+    [1420, 'lua/shared/queue/next-due.lua', 1],
+    [1475, 'lua/queue/ack-and-claim.lua', 82],
+    [1534, 'lua/shared/queue/bring-due.lua', 1],
+    [1535, 'lua/shared/queue/reclaim.lua', 1],
+    [1575, 'lua/shared/queue/due.lua', 1],
+    [1597, 'lua/shared/queue/bring-due.lua', 4],
+    [1606, 'lua/shared/queue/spawn.lua', 1],
+    [1611, 'lua/shared/exact.lua', 1],
+    [1616, 'lua/shared/queue/number.lua', 1],
+    [1625, 'lua/shared/queue/leave-short.lua', 1],
+    [1636, 'lua/shared/queue/read-recurrence.lua', 1],
+    [1694, 'lua/shared/queue/recurrence.lua', 1],
+    [1743, 'lua/shared/queue/spawn.lua', 11],
+    [1838, 'lua/shared/queue/bring-due.lua', 14],
+    [1842, 'lua/queue/ack-and-claim.lua', 142],
+    [1846, 'lua/shared/queue/settle.lua', 1],
+    [1847, 'lua/shared/queue/backoff.lua', 1],
+    [1887, 'lua/shared/queue/unblock.lua', 1],
+    [1893, 'lua/shared/queue/outbox.lua', 1],
+    [1904, 'lua/shared/queue/settle.lua', 13],
+    [1975, 'lua/queue/ack-and-claim.lua', 147],
+    [2017, 'lua/shared/queue/wait.lua', 1],
+    [2028, 'lua/queue/ack-and-claim.lua', 190],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2584,7 +2848,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '88156b5ff8bf0672384511ccf7387950ff07806d',
+    sha1: 'ed19f6b07cba4bebb817deea1b267cd0cb47cea9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2873,7 +3137,7 @@ local function format_settings(settings)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -4582,7 +4846,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'e0a8efe960ea74582753e65a59bc631d9f2b44c7',
+    sha1: '1cd4fdab45def557517b37c43adba4bc81fe8af6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4864,7 +5128,7 @@ local function format_settings(settings)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -5866,7 +6130,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '7e86a1a903d8225dad254f105205c740baf7ae74',
+    sha1: '208f2c443a6e24d7bb226922e8d94f51fc565612',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6065,7 +6329,7 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -7046,7 +7310,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '18ff45e63a237220189b1358b180431225387400',
+    sha1: '939e82c7731d164fe4d4e8151742498bd4e83532',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7246,7 +7510,7 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -8338,7 +8602,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: 'df9978b62af7de3c5c863fb509ce8e4456bbb194',
+    sha1: '7edd7db81021517f2842f7fc3e207b6ebebe991f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8368,6 +8632,9 @@ local children = KEYS[18] -- sorted set: ref of a parent and child that waits fo
 local parents = KEYS[19] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
 local inbox = KEYS[21] -- hash: other queue -> number of the newest that came from it
+local recurrences = KEYS[22] -- hash: recurring jobs
+local recurring = KEYS[23] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[24] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -8484,6 +8751,9 @@ local keys = {
   parents,
   outbox,
   inbox,
+  recurrences,
+  recurring,
+  short,
 }
 local existed = 0
 for _, key in ipairs(keys) do
@@ -8492,12 +8762,12 @@ end
 return { 'cleared', existed }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short'],
   lines: [
     [1, 'lua/queue/clear.lua', 1],
-    [32, 'lua/shared/tell.lua', 1],
-    [57, 'lua/shared/queue/idle.lua', 1],
-    [119, 'lua/queue/clear.lua', 34],
+    [35, 'lua/shared/tell.lua', 1],
+    [60, 'lua/shared/queue/idle.lua', 1],
+    [122, 'lua/queue/clear.lua', 37],
   ],
   encode(args) {
     return withoutDefaults([
@@ -9082,7 +9352,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '2196ff984d226715dff67249971ecc01bdce751f',
+    sha1: 'f24910763c2fb95272a89e6289ff9ef676ac8651',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9266,6 +9536,14 @@ local function save_queue(meta, queue)
     redis.call('HSET', meta, 'state', packed)
   end
 end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
 -- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
 
@@ -9367,6 +9645,7 @@ local settings = parse_settings(queue.settings)
 local function pick(new, old)
   return new < 0 and old or new
 end
+local resumes = paused == 0 and settings.paused
 if paused >= 0 then
   settings.paused = paused == 1
 end
@@ -9375,7 +9654,12 @@ settings.rate_limit = pick(rate_limit, settings.rate_limit)
 settings.rate_window_ms = pick(rate_window_ms, settings.rate_window_ms)
 settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
-begin_queue(meta, queue, clock_us())
+local now_us = clock_us()
+begin_queue(meta, queue, now_us)
+if resumes then
+  -- A queue that is paused spawns no recurring jobs.
+  note_due(queue, math.floor(now_us / 1000))
+end
 redis.call('HSET', meta, 'settings', format_settings(settings))
 if not settings.paused and queue.idle > 0 then
   call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
@@ -9399,9 +9683,10 @@ return {
     [27, 'lua/shared/tell.lua', 1],
     [52, 'lua/shared/queue/state.lua', 1],
     [128, 'lua/shared/queue/save.lua', 1],
-    [182, 'lua/shared/queue/settings.lua', 1],
-    [209, 'lua/shared/queue/idle.lua', 1],
-    [271, 'lua/queue/configure.lua', 27],
+    [182, 'lua/shared/queue/note-due.lua', 1],
+    [190, 'lua/shared/queue/settings.lua', 1],
+    [217, 'lua/shared/queue/idle.lua', 1],
+    [279, 'lua/queue/configure.lua', 28],
   ],
   encode(args) {
     return [
@@ -10228,7 +10513,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '988fafc6696cede8fa1dc6ede39865f74606b944',
+    sha1: 'ec5152239727063731d33a46872e239c3de8cd1e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10499,7 +10784,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -13775,7 +14060,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'bdbc9b4ae3b4a969737e0f1cfc6880a673833a5b',
+    sha1: '01ea633c6dc02bec9c928acca9b0fc5c28196626',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13980,7 +14265,7 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -15196,6 +15481,1619 @@ return { 'received', queue.chores }
   },
 }
 
+export interface RecurArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+  /** the recurring job */
+  readonly id: string
+  /** the interval; 0: by cron */
+  readonly everyMs: number
+  /** from when on intervals count, below `every_ms` */
+  readonly offsetMs: number
+  /** the expression */
+  readonly cron: string
+  /** the zone of the expression */
+  readonly timeZone: string
+  /** of how many runs that are due jobs are made; 0: of one that was not missed */
+  readonly missed: number
+  /** how many jobs are spawned in all; 0: no bound */
+  readonly limit: number
+  /** no run is later; 0: no bound */
+  readonly untilMs: number
+  /** of the jobs; what follows is as in enqueue */
+  readonly name: string
+  /** of the jobs */
+  readonly payload: string | Uint8Array
+  /** of the jobs */
+  readonly priority: number
+  /** of the jobs */
+  readonly maxAttempts: number
+  /** of the jobs */
+  readonly maxRunMs: number
+  /** of the jobs */
+  readonly backoff: number
+  /** of the jobs */
+  readonly backoffMs: number
+  /** of the jobs */
+  readonly backoffMaxMs: number
+  /** of the jobs */
+  readonly jitter: number
+  /** of the jobs */
+  readonly group: string
+  /** of the jobs; while it is held, a run spawns none */
+  readonly unique: string
+  /** until when that key is held: s, d or w */
+  readonly till: string
+  /** for how long, where it is held for a time */
+  readonly windowMs: number
+  /** of the jobs */
+  readonly trace: string
+  /** of the jobs */
+  readonly tags: string
+}
+
+export type RecurAnswer =
+  | { readonly status: 'set'; readonly nowMs: number; readonly nextMs: number; readonly knownMs: number; readonly short: boolean }
+
+
+/**
+ * Sets a recurring job: from now on a job is spawned at each of its times, by an interval (`every_ms` above 0) or by a cron expression in a time zone. Scripts know no time zones: the times of an expression are computed by callers, who `refill` those behind `known_ms` where the recurrence is `short` of them. The same definition again changes nothing. Another one takes its place from now on, and goes on counting; with the same rule the next run stays where it is. `next_ms` is 0 where no further run is known. Safe to repeat.
+ *
+ * Cost: O(log n).
+ */
+export const recur: Operation<RecurArguments, RecurAnswer> = {
+  script: {
+    name: 'queue/recur',
+    sha1: '82067a69b514537fa323ff0fd5404b0654f02c45',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Sets a recurring job: from now on a job is spawned at each of its times, by an interval (\`every_ms\` above 0) or by a cron
+expression in a time zone. Scripts know no time zones: the times of an expression are computed by callers, who \`refill\`
+those behind \`known_ms\` where the recurrence is \`short\` of them. The same definition again changes nothing. Another one
+takes its place from now on, and goes on counting; with the same rule the next run stays where it is. \`next_ms\` is 0
+where no further run is known. Safe to repeat.
+
+@returns set  now_ms:integer next_ms:integer known_ms:integer short:flag
+@cost    O(log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local recurrences = KEYS[2] -- hash: recurring jobs
+local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local id = ARGV[5] -- text: the recurring job
+local every_ms = tonumber(ARGV[6]) -- integer: the interval; 0: by cron
+local offset_ms = tonumber(ARGV[7]) -- integer: from when on intervals count, below \`every_ms\`
+local cron = ARGV[8] -- text: the expression
+local time_zone = ARGV[9] -- text: the zone of the expression
+local missed = tonumber(ARGV[10]) -- integer: of how many runs that are due jobs are made; 0: of one that was not missed
+local limit = tonumber(ARGV[11]) -- integer: how many jobs are spawned in all; 0: no bound
+local until_ms = tonumber(ARGV[12]) -- integer: no run is later; 0: no bound
+local name = ARGV[13] -- text: of the jobs; what follows is as in enqueue
+local payload = ARGV[14] -- bytes: of the jobs
+local priority = tonumber(ARGV[15]) -- integer: of the jobs
+local max_attempts = tonumber(ARGV[16]) -- integer: of the jobs
+local max_run_ms = tonumber(ARGV[17]) -- integer: of the jobs
+local backoff = tonumber(ARGV[18]) -- integer: of the jobs
+local backoff_ms = tonumber(ARGV[19]) -- integer: of the jobs
+local backoff_max_ms = tonumber(ARGV[20]) -- integer: of the jobs
+local jitter = tonumber(ARGV[21]) -- integer: of the jobs
+local group = ARGV[22] -- text: of the jobs
+local unique = ARGV[23] -- text: of the jobs; while it is held, a run spawns none
+local till = ARGV[24] -- text: until when that key is held: s, d or w
+local window_ms = tonumber(ARGV[25]) -- integer: for how long, where it is held for a time
+local trace = ARGV[26] -- text: of the jobs
+local tags = ARGV[27] -- text: of the jobs
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16.
+local function exact(number)
+  return string.format('%.0f', number)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- A mark; see shared/queue/marks.
+local RECURRENCES = 8
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
+-- src/queue/chores.ts.
+local REFILL = 1
+
+-- No longer short of times.
+local function leave_short(short, queue, id)
+  local is_told = queue.chores % (REFILL * 2) >= REFILL
+  if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
+    queue.chores = queue.chores - REFILL
+  end
+end
+-- Recurring jobs. In the hash of recurrences, under a letter and the id that its user gave:
+--   d   the rule: every how many ms and from where, or a cron expression and its time zone, which are kept for those
+--       who compute its times
+--   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
+--   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
+--   t   the coming times of a cron expression, as doubles
+-- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
+-- last known time is not run before a later one is known: else nobody could say whether it was missed.
+--
+-- One that is \`complete\` has no times but those that are known.
+
+-- With fewer known times than these a recurrence is short of them.
+local SHORT = 25
+
+local function unpack_times(packed)
+  local times = {}
+  for at = 1, #packed, 8 do
+    times[#times + 1] = struct.unpack('>d', packed, at)
+  end
+  return times
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+  return {
+    rule = stored[1],
+    template = stored[2],
+    every_ms = every_ms,
+    offset_ms = offset_ms,
+    cron = cron,
+    time_zone = time_zone,
+    missed = missed,
+    limit = limit,
+    until_ms = until_ms,
+    window_ms = window_ms,
+    record = string.sub(stored[2], record_at),
+    next_ms = next_ms,
+    last_ms = last_ms,
+    last_job = last_job,
+    runs = runs,
+    known_ms = known_ms,
+    complete = complete == 1,
+    times = unpack_times(stored[4] or ''),
+  }
+end
+
+local function is_short(recurrence)
+  return recurrence.every_ms == 0
+    and not recurrence.complete
+    and (recurrence.is_held or #recurrence.times < SHORT)
+end
+-- Changes to recurrences; see shared/queue/read-recurrence.
+
+-- Behind all that run.
+local NO_RUN = '9007199254740991'
+
+local function pack_times(times)
+  local packed = {}
+  for at, time_ms in ipairs(times) do
+    packed[at] = struct.pack('>d', time_ms)
+  end
+  return table.concat(packed)
+end
+
+-- Whether it is to be filled by some process.
+local function note_short(short, queue, id, recurrence)
+  if not is_short(recurrence) then
+    return leave_short(short, queue, id)
+  end
+  redis.call('ZADD', short, exact(recurrence.known_ms), id)
+  if queue.chores % (REFILL * 2) < REFILL then
+    queue.chores = queue.chores + REFILL
+  end
+end
+
+-- Saves how far a recurrence is, once its times or its runs have changed. One that \`is_held\` runs no more of its
+-- times before others are known.
+local function save_progress(keys, queue, id, recurrence)
+  local is_cron = recurrence.every_ms == 0
+  if recurrence.limit > 0 and recurrence.runs >= recurrence.limit then
+    recurrence.complete, recurrence.next_ms, recurrence.times = true, 0, {}
+  elseif is_cron then
+    recurrence.next_ms = recurrence.times[1] or 0
+  elseif recurrence.until_ms > 0 and recurrence.next_ms > recurrence.until_ms then
+    recurrence.complete, recurrence.next_ms = true, 0
+  end
+  local progress = struct.pack(
+    '>dddddB',
+    recurrence.next_ms,
+    recurrence.last_ms,
+    recurrence.last_job,
+    recurrence.runs,
+    recurrence.known_ms,
+    recurrence.complete and 1 or 0
+  )
+  redis.call('HSET', keys.recurrences, 's' .. id, progress, 't' .. id, pack_times(recurrence.times))
+  local runs_next = recurrence.next_ms > 0 and not recurrence.is_held
+  redis.call('ZADD', keys.recurring, runs_next and exact(recurrence.next_ms) or NO_RUN, id)
+  note_short(keys.short, queue, id, recurrence)
+end
+-- Recurrences that are set anew, or changed.
+
+local function pack_rule(every_ms, offset_ms, cron, time_zone)
+  return struct.pack('>ddHc0Hc0', every_ms, offset_ms, #cron, cron, #time_zone, time_zone)
+end
+
+-- \`window_ms\`: how long a unique key is held for a time.
+local function pack_template(missed, limit, until_ms, window_ms, job, payload)
+  return struct.pack('>dddd', missed, limit, until_ms, window_ms) .. full_head(job) .. payload
+end
+
+local function next_interval(recurrence, after_ms)
+  local every_ms, offset_ms = recurrence.every_ms, recurrence.offset_ms
+  return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
+end
+
+-- Behind which time the runs of a recurrence begin. Where its rule is the same they go on as they were; where it is
+-- not, or had ended, they begin now, and no time comes twice.
+local function begins_behind(before, rule, now_ms)
+  if not before then
+    return now_ms
+  elseif before.rule ~= rule or (before.complete and before.next_ms == 0) then
+    return math.max(now_ms, before.last_ms)
+  end
+  return before.next_ms > 0 and before.next_ms - 1 or before.known_ms
+end
+
+-- The definition is stored already. Answers the recurrence as it is now.
+local function begin_recurrence(keys, queue, id, before, rule, now_ms)
+  local behind_ms = begins_behind(before, rule, now_ms)
+  if queue.marks % (RECURRENCES * 2) < RECURRENCES then
+    queue.marks = queue.marks + RECURRENCES
+  end
+  local was = before or { last_ms = 0, last_job = 0, runs = 0 }
+  local blank = struct.pack('>dddddB', 0, was.last_ms, was.last_job, was.runs, behind_ms, 0)
+  redis.call('HSET', keys.recurrences, 's' .. id, blank, 't' .. id, '')
+  local recurrence = read_recurrence(keys.recurrences, id)
+  if recurrence.every_ms > 0 then
+    recurrence.next_ms = next_interval(recurrence, behind_ms)
+  end
+  save_progress(keys, queue, id, recurrence)
+  return recurrence
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- Notes when a recurrence runs next, so that somebody comes to spawn it.
+local function note_run(idle, queue, recurrence, now_ms, how)
+  if recurrence.next_ms > 0 then
+    note_due(queue, recurrence.next_ms)
+    see_to(idle, queue, recurrence.next_ms, now_ms, how)
+  end
+end
+
+local keys = { recurrences = recurrences, recurring = recurring, short = short }
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local job = {
+  name = name,
+  priority = priority,
+  max_attempts = max_attempts,
+  max_run_ms = max_run_ms,
+  backoff = backoff,
+  backoff_ms = backoff_ms,
+  backoff_max_ms = backoff_max_ms,
+  jitter = jitter,
+  group = group,
+  id = '',
+  unique = unique == '' and '' or till .. unique,
+  trace = trace,
+  tags = tags,
+}
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local rule = pack_rule(every_ms, offset_ms, cron, time_zone)
+local template = pack_template(missed, limit, until_ms, window_ms, job, payload)
+local known = read_recurrence(recurrences, id)
+if not known or known.rule ~= rule or known.template ~= template then
+  begin_queue(meta, queue, now_us)
+  redis.call('HSET', recurrences, 'd' .. id, rule, 'j' .. id, template)
+  known = begin_recurrence(keys, queue, id, known, rule, now_ms)
+  note_run(idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  save_queue(meta, queue)
+end
+return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }
+`,
+  },
+  parts: ['meta', 'recurrences', 'recurring', 'short', 'idle'],
+  lines: [
+    [1, 'lua/queue/recur.lua', 1],
+    [44, 'lua/shared/exact.lua', 1],
+    [49, 'lua/shared/clock.lua', 1],
+    [55, 'lua/shared/tell.lua', 1],
+    [80, 'lua/shared/queue/state.lua', 1],
+    [156, 'lua/shared/queue/save.lua', 1],
+    [210, 'lua/shared/queue/recurs.lua', 1],
+    [212, 'lua/shared/queue/note-due.lua', 1],
+    [220, 'lua/shared/queue/job.lua', 1],
+    [306, 'lua/shared/queue/leave-short.lua', 1],
+    [317, 'lua/shared/queue/read-recurrence.lua', 1],
+    [375, 'lua/shared/queue/recurrence.lua', 1],
+    [424, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [467, 'lua/shared/queue/idle.lua', 1],
+    [529, 'lua/shared/queue/note-run.lua', 1],
+    [536, 'lua/queue/recur.lua', 58],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+      args.channel,
+      args.sharded ? 1 : 0,
+      args.counted ? 1 : 0,
+      args.id,
+      args.everyMs,
+      args.offsetMs,
+      args.cron,
+      args.timeZone,
+      args.missed,
+      args.limit,
+      args.untilMs,
+      args.name,
+      args.payload,
+      args.priority,
+      args.maxAttempts,
+      args.maxRunMs,
+      args.backoff,
+      args.backoffMs,
+      args.backoffMaxMs,
+      args.jitter,
+      args.group,
+      args.unique,
+      args.till,
+      args.windowMs,
+      args.trace,
+      args.tags,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'set':
+        return {
+          status: 'set',
+          nowMs: asInteger(parts[1]),
+          nextMs: asInteger(parts[2]),
+          knownMs: asInteger(parts[3]),
+          short: asFlag(parts[4]),
+        }
+      default:
+        return unexpected('the answer set', parts[0])
+    }
+  },
+}
+
+export interface RecurrencesArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** how many to pass over */
+  readonly after: number
+  /** how many to look at */
+  readonly limit: number
+  /** whether only those are told that are short of times */
+  readonly onlyShort: boolean
+  /** the recurring jobs */
+  readonly wanted: readonly (string)[]
+}
+
+export type RecurrencesAnswer =
+  | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly recurrences: { readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string }[] }
+
+function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string }>(Math.ceil(flat.length / 29))
+  for (let from = 0, to = 0; from < flat.length; from += 29, to++) {
+    found[to] = { id: asText(flat[from]), nextMs: asInteger(flat[from + 1]), lastMs: asInteger(flat[from + 2]), lastJob: asInteger(flat[from + 3]), runs: asInteger(flat[from + 4]), knownMs: asInteger(flat[from + 5]), short: asFlag(flat[from + 6]), everyMs: asInteger(flat[from + 7]), offsetMs: asInteger(flat[from + 8]), cron: asText(flat[from + 9]), timeZone: asText(flat[from + 10]), missed: asInteger(flat[from + 11]), limit: asInteger(flat[from + 12]), untilMs: asInteger(flat[from + 13]), name: asText(flat[from + 14]), payload: asBytes(flat[from + 15]), priority: asInteger(flat[from + 16]), maxAttempts: asInteger(flat[from + 17]), maxRunMs: asInteger(flat[from + 18]), backoff: asInteger(flat[from + 19]), backoffMs: asInteger(flat[from + 20]), backoffMaxMs: asInteger(flat[from + 21]), jitter: asInteger(flat[from + 22]), group: asText(flat[from + 23]), unique: asText(flat[from + 24]), till: asText(flat[from + 25]), windowMs: asInteger(flat[from + 26]), trace: asText(flat[from + 27]), tags: asText(flat[from + 28]) }
+  }
+  return found
+}
+
+/**
+ * Tells recurring jobs: those named in `wanted`, as far as they are known; else, from place `after` on, those that are `short` of coming times, or all, by their next run. `next` is the place after the last one looked at, or -1 at the end. Places shift as runs come. `next_ms` is 0 for one that has ended, or that knows no coming time; `last_ms` is the run that spawned the last job, 0 for none, and `known_ms` the last time that is known.
+ *
+ * Cost: O(limit x known times).
+ */
+export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
+  script: {
+    name: 'queue/recurrences',
+    sha1: '4d09f1d5c8852696a5529df514a587746afa572d',
+    reads: true,
+    bytes: true,
+    source: `--[[
+Tells recurring jobs: those named in \`wanted\`, as far as they are known; else, from place \`after\` on, those that are
+\`short\` of coming times, or all, by their next run. \`next\` is the place after the last one looked at, or -1 at the end.
+Places shift as runs come. \`next_ms\` is 0 for one that has ended, or that knows no coming time; \`last_ms\` is the run that
+spawned the last job, 0 for none, and \`known_ms\` the last time that is known.
+
+@returns page  now_ms:integer next:integer recurrences:[id:text next_ms:integer last_ms:integer last_job:integer runs:integer known_ms:integer short:flag every_ms:integer offset_ms:integer cron:text time_zone:text missed:integer limit:integer until_ms:integer name:text payload:bytes priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text till:text window_ms:integer trace:text tags:text]
+@cost    O(limit x known times)
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local recurrences = KEYS[2] -- hash: recurring jobs
+local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local after = tonumber(ARGV[2]) -- integer: how many to pass over
+local limit = tonumber(ARGV[3]) -- integer: how many to look at
+local only_short = ARGV[4] == '1' -- flag: whether only those are told that are short of times
+local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the recurring jobs
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- Recurring jobs. In the hash of recurrences, under a letter and the id that its user gave:
+--   d   the rule: every how many ms and from where, or a cron expression and its time zone, which are kept for those
+--       who compute its times
+--   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
+--   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
+--   t   the coming times of a cron expression, as doubles
+-- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
+-- last known time is not run before a later one is known: else nobody could say whether it was missed.
+--
+-- One that is \`complete\` has no times but those that are known.
+
+-- With fewer known times than these a recurrence is short of them.
+local SHORT = 25
+
+local function unpack_times(packed)
+  local times = {}
+  for at = 1, #packed, 8 do
+    times[#times + 1] = struct.unpack('>d', packed, at)
+  end
+  return times
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+  return {
+    rule = stored[1],
+    template = stored[2],
+    every_ms = every_ms,
+    offset_ms = offset_ms,
+    cron = cron,
+    time_zone = time_zone,
+    missed = missed,
+    limit = limit,
+    until_ms = until_ms,
+    window_ms = window_ms,
+    record = string.sub(stored[2], record_at),
+    next_ms = next_ms,
+    last_ms = last_ms,
+    last_job = last_job,
+    runs = runs,
+    known_ms = known_ms,
+    complete = complete == 1,
+    times = unpack_times(stored[4] or ''),
+  }
+end
+
+local function is_short(recurrence)
+  return recurrence.every_ms == 0
+    and not recurrence.complete
+    and (recurrence.is_held or #recurrence.times < SHORT)
+end
+-- Everything that is known of a recurrence, appended to a list.
+local function tell_recurrence(told, recurrences, id)
+  local recurrence = read_recurrence(recurrences, id)
+  if not recurrence then
+    return
+  end
+  local job = read_job(recurrence.record)
+  local parts = {
+    id,
+    recurrence.next_ms,
+    recurrence.last_ms,
+    recurrence.last_job,
+    recurrence.runs,
+    recurrence.known_ms,
+    is_short(recurrence) and 1 or 0,
+    recurrence.every_ms,
+    recurrence.offset_ms,
+    recurrence.cron,
+    recurrence.time_zone,
+    recurrence.missed,
+    recurrence.limit,
+    recurrence.until_ms,
+    job.name,
+    string.sub(recurrence.record, job.body_at),
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    job.group,
+    string.sub(job.unique, 2),
+    string.sub(job.unique, 1, 1),
+    recurrence.window_ms,
+    job.trace,
+    job.tags,
+  }
+  for _, part in ipairs(parts) do
+    told[#told + 1] = part
+  end
+end
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
+local ids, next_place = {}, -1
+if #wanted >= wanted_at then
+  for at = wanted_at, #wanted, 1 do
+    ids[#ids + 1] = wanted[at]
+  end
+else
+  ids = only_short and redis.call('ZRANGE', short, from, to) or redis.call('ZRANGE', recurring, from, to)
+  next_place = #ids < limit and -1 or after + #ids
+end
+local told = {}
+for _, id in ipairs(ids) do
+  tell_recurrence(told, recurrences, id)
+end
+return { 'page', math.floor(clock_us() / 1000), next_place, told }
+`,
+  },
+  parts: ['meta', 'recurrences', 'recurring', 'short'],
+  lines: [
+    [1, 'lua/queue/recurrences.lua', 1],
+    [21, 'lua/shared/clock.lua', 1],
+    [27, 'lua/shared/queue/state.lua', 1],
+    [103, 'lua/shared/queue/job.lua', 1],
+    [189, 'lua/shared/queue/read-recurrence.lua', 1],
+    [247, 'lua/shared/queue/tell-recurrence.lua', 1],
+    [289, 'lua/queue/recurrences.lua', 26],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(4 + args.wanted.length)
+    encoded[0] = args.codec
+    encoded[1] = args.after
+    encoded[2] = args.limit
+    encoded[3] = args.onlyShort ? 1 : 0
+    let at = 4
+    for (const item of args.wanted) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'page':
+        return {
+          status: 'page',
+          nowMs: asInteger(parts[1]),
+          next: asInteger(parts[2]),
+          recurrences: readRecurrencesOfRecurrencesPage(parts[3]),
+        }
+      default:
+        return unexpected('the answer page', parts[0])
+    }
+  },
+}
+
+export interface RefillArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+  /** the recurring job */
+  readonly id: string
+  /** the expression that the times were computed of */
+  readonly cron: string
+  /** its zone */
+  readonly timeZone: string
+  /** the time behind which they were computed */
+  readonly afterMs: number
+  /** the times */
+  readonly given: readonly (number)[]
+}
+
+export type RefillAnswer =
+  | { readonly status: 'refilled'; readonly nextMs: number; readonly knownMs: number; readonly short: boolean }
+  | { readonly status: 'changed' }
+  | { readonly status: 'absent' }
+
+
+/**
+ * Gives a recurring job coming times of its cron expression, rising, which were computed behind `after_ms`. Only those are taken that are later than the last one it knows, so that a repeated call, and others that fill it at the same time, add nothing. None at all says that no further time exists. Refused as `changed`, and to be computed anew, where the expression or the zone is another one by now, or times were passed over. At most 2,000 are known at a time.
+ *
+ * Cost: O(times).
+ */
+export const refill: Operation<RefillArguments, RefillAnswer> = {
+  script: {
+    name: 'queue/refill',
+    sha1: 'c9d8eb4cacb86903aab3403ab16511301e6cb3d5',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Gives a recurring job coming times of its cron expression, rising, which were computed behind \`after_ms\`. Only those are
+taken that are later than the last one it knows, so that a repeated call, and others that fill it at the same time, add
+nothing. None at all says that no further time exists. Refused as \`changed\`, and to be computed anew, where the
+expression or the zone is another one by now, or times were passed over. At most 2,000 are known at a time.
+
+@returns refilled  next_ms:integer known_ms:integer short:flag
+@returns changed
+@returns absent
+@cost    O(times)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local recurrences = KEYS[2] -- hash: recurring jobs
+local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local id = ARGV[5] -- text: the recurring job
+local cron = ARGV[6] -- text: the expression that the times were computed of
+local time_zone = ARGV[7] -- text: its zone
+local after_ms = tonumber(ARGV[8]) -- integer: the time behind which they were computed
+local given, given_at = ARGV, 9 -- repeated (time_ms:integer): the times
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16.
+local function exact(number)
+  return string.format('%.0f', number)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
+-- src/queue/chores.ts.
+local REFILL = 1
+
+-- No longer short of times.
+local function leave_short(short, queue, id)
+  local is_told = queue.chores % (REFILL * 2) >= REFILL
+  if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
+    queue.chores = queue.chores - REFILL
+  end
+end
+-- Recurring jobs. In the hash of recurrences, under a letter and the id that its user gave:
+--   d   the rule: every how many ms and from where, or a cron expression and its time zone, which are kept for those
+--       who compute its times
+--   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
+--   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
+--   t   the coming times of a cron expression, as doubles
+-- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
+-- last known time is not run before a later one is known: else nobody could say whether it was missed.
+--
+-- One that is \`complete\` has no times but those that are known.
+
+-- With fewer known times than these a recurrence is short of them.
+local SHORT = 25
+
+local function unpack_times(packed)
+  local times = {}
+  for at = 1, #packed, 8 do
+    times[#times + 1] = struct.unpack('>d', packed, at)
+  end
+  return times
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+  return {
+    rule = stored[1],
+    template = stored[2],
+    every_ms = every_ms,
+    offset_ms = offset_ms,
+    cron = cron,
+    time_zone = time_zone,
+    missed = missed,
+    limit = limit,
+    until_ms = until_ms,
+    window_ms = window_ms,
+    record = string.sub(stored[2], record_at),
+    next_ms = next_ms,
+    last_ms = last_ms,
+    last_job = last_job,
+    runs = runs,
+    known_ms = known_ms,
+    complete = complete == 1,
+    times = unpack_times(stored[4] or ''),
+  }
+end
+
+local function is_short(recurrence)
+  return recurrence.every_ms == 0
+    and not recurrence.complete
+    and (recurrence.is_held or #recurrence.times < SHORT)
+end
+-- Changes to recurrences; see shared/queue/read-recurrence.
+
+-- Behind all that run.
+local NO_RUN = '9007199254740991'
+
+local function pack_times(times)
+  local packed = {}
+  for at, time_ms in ipairs(times) do
+    packed[at] = struct.pack('>d', time_ms)
+  end
+  return table.concat(packed)
+end
+
+-- Whether it is to be filled by some process.
+local function note_short(short, queue, id, recurrence)
+  if not is_short(recurrence) then
+    return leave_short(short, queue, id)
+  end
+  redis.call('ZADD', short, exact(recurrence.known_ms), id)
+  if queue.chores % (REFILL * 2) < REFILL then
+    queue.chores = queue.chores + REFILL
+  end
+end
+
+-- Saves how far a recurrence is, once its times or its runs have changed. One that \`is_held\` runs no more of its
+-- times before others are known.
+local function save_progress(keys, queue, id, recurrence)
+  local is_cron = recurrence.every_ms == 0
+  if recurrence.limit > 0 and recurrence.runs >= recurrence.limit then
+    recurrence.complete, recurrence.next_ms, recurrence.times = true, 0, {}
+  elseif is_cron then
+    recurrence.next_ms = recurrence.times[1] or 0
+  elseif recurrence.until_ms > 0 and recurrence.next_ms > recurrence.until_ms then
+    recurrence.complete, recurrence.next_ms = true, 0
+  end
+  local progress = struct.pack(
+    '>dddddB',
+    recurrence.next_ms,
+    recurrence.last_ms,
+    recurrence.last_job,
+    recurrence.runs,
+    recurrence.known_ms,
+    recurrence.complete and 1 or 0
+  )
+  redis.call('HSET', keys.recurrences, 's' .. id, progress, 't' .. id, pack_times(recurrence.times))
+  local runs_next = recurrence.next_ms > 0 and not recurrence.is_held
+  redis.call('ZADD', keys.recurring, runs_next and exact(recurrence.next_ms) or NO_RUN, id)
+  note_short(keys.short, queue, id, recurrence)
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    if count <= 0 or queue.idle <= 0 then
+      return
+    end
+    local popped = redis.call('ZPOPMIN', idle)
+    local name, score = popped[1], popped[2]
+    if not name then
+      queue.idle = 0
+      return
+    end
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- Notes when a recurrence runs next, so that somebody comes to spawn it.
+local function note_run(idle, queue, recurrence, now_ms, how)
+  if recurrence.next_ms > 0 then
+    note_due(queue, recurrence.next_ms)
+    see_to(idle, queue, recurrence.next_ms, now_ms, how)
+  end
+end
+
+local keys = { recurrences = recurrences, recurring = recurring, short = short }
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local recurrence = read_recurrence(recurrences, id)
+if not recurrence then
+  return { 'absent' }
+end
+local is_same = recurrence.every_ms == 0 and recurrence.cron == cron and recurrence.time_zone == time_zone
+if not is_same or after_ms > recurrence.known_ms then
+  return { 'changed' }
+end
+if not recurrence.complete then
+  recurrence.complete = #given < given_at
+  for at = given_at, #given, 1 do
+    local time_ms = tonumber(given[at])
+    if recurrence.until_ms > 0 and time_ms > recurrence.until_ms then
+      recurrence.complete = true
+    elseif time_ms > recurrence.known_ms and #recurrence.times < 2000 then
+      recurrence.times[#recurrence.times + 1] = time_ms
+      recurrence.known_ms = time_ms
+    end
+  end
+  save_progress(keys, queue, id, recurrence)
+  local now_ms = math.floor(clock_us() / 1000)
+  note_run(idle, queue, recurrence, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  save_queue(meta, queue)
+end
+return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrence) and 1 or 0 }
+`,
+  },
+  parts: ['meta', 'recurrences', 'recurring', 'short', 'idle'],
+  lines: [
+    [1, 'lua/queue/refill.lua', 1],
+    [27, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/tell.lua', 1],
+    [63, 'lua/shared/queue/state.lua', 1],
+    [139, 'lua/shared/queue/save.lua', 1],
+    [193, 'lua/shared/queue/note-due.lua', 1],
+    [201, 'lua/shared/queue/leave-short.lua', 1],
+    [212, 'lua/shared/queue/read-recurrence.lua', 1],
+    [270, 'lua/shared/queue/recurrence.lua', 1],
+    [319, 'lua/shared/queue/idle.lua', 1],
+    [381, 'lua/shared/queue/note-run.lua', 1],
+    [388, 'lua/queue/refill.lua', 38],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(8 + args.given.length)
+    encoded[0] = args.codec
+    encoded[1] = args.channel
+    encoded[2] = args.sharded ? 1 : 0
+    encoded[3] = args.counted ? 1 : 0
+    encoded[4] = args.id
+    encoded[5] = args.cron
+    encoded[6] = args.timeZone
+    encoded[7] = args.afterMs
+    let at = 8
+    for (const item of args.given) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'refilled':
+        return {
+          status: 'refilled',
+          nextMs: asInteger(parts[1]),
+          knownMs: asInteger(parts[2]),
+          short: asFlag(parts[3]),
+        }
+      case 'changed':
+        return { status: 'changed' }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers refilled, changed, absent', parts[0])
+    }
+  },
+}
+
 export interface ReleaseArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -15233,7 +17131,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '2ab40b61e1076ecbe7a81eb5a4561e9ba3a8cf6b',
+    sha1: 'c0005a6bbb5fd1cb25a5b2497c4dd5a8236b3785',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15488,7 +17386,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -16481,7 +18379,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '14b94709815f75a8bec8cfab0dc5d1cedfd29262',
+    sha1: '6c1886565b4a9636cf2279182bef896f9cd29456',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16641,7 +18539,7 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -17143,7 +19041,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '253389db1f9511ae95a4127548adae975ef12a26',
+    sha1: '644bf0b7f6e3ee11866019a635f38b1f0c905bbb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17342,7 +19240,7 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -18289,7 +20187,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '2c4af7aa2480b7e54ffcac0195992982baa60730',
+    sha1: '972eb6e95ac1ac6ec213277b4a7cbe7f0eaf67a6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18485,7 +20383,7 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -19313,7 +21211,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '45140601ff371e4aff562505781f1a4d008b907d',
+    sha1: 'a84715f30ec87cc122f59a870adce10cdab8f66b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19596,7 +21494,7 @@ local function format_settings(settings)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)
@@ -21000,6 +22898,218 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
   },
 }
 
+export interface UnrecurArguments {
+  /** the recurring job */
+  readonly id: string
+}
+
+export type UnrecurAnswer =
+  | { readonly status: 'removed'; readonly existed: boolean }
+
+
+/**
+ * Removes a recurring job: no further job is spawned. Those that were stay. Safe to repeat.
+ *
+ * Cost: O(log n).
+ */
+export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
+  script: {
+    name: 'queue/unrecur',
+    sha1: 'c1236f3345fa7508feeb9bb1e72663125cc2b344',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Removes a recurring job: no further job is spawned. Those that were stay. Safe to repeat.
+
+@returns removed  existed:flag
+@cost    O(log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local recurrences = KEYS[2] -- hash: recurring jobs
+local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local id = ARGV[1] -- text: the recurring job
+
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
+-- src/queue/chores.ts.
+local REFILL = 1
+
+-- No longer short of times.
+local function leave_short(short, queue, id)
+  local is_told = queue.chores % (REFILL * 2) >= REFILL
+  if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
+    queue.chores = queue.chores - REFILL
+  end
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local existed = redis.call('HDEL', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
+redis.call('ZREM', recurring, id)
+leave_short(short, queue, id)
+save_queue(meta, queue)
+return { 'removed', existed > 0 and 1 or 0 }
+`,
+  },
+  parts: ['meta', 'recurrences', 'recurring', 'short'],
+  lines: [
+    [1, 'lua/queue/unrecur.lua', 1],
+    [13, 'lua/shared/queue/state.lua', 1],
+    [89, 'lua/shared/queue/save.lua', 1],
+    [143, 'lua/shared/queue/leave-short.lua', 1],
+    [154, 'lua/queue/unrecur.lua', 16],
+  ],
+  encode(args) {
+    return [
+      args.id,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'removed':
+        return {
+          status: 'removed',
+          existed: asFlag(parts[1]),
+        }
+      default:
+        return unexpected('the answer removed', parts[0])
+    }
+  },
+}
+
 export interface WatchArguments {
   /** name of the other queue */
   readonly target: string
@@ -21027,7 +23137,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '6d7d2bd9657c0a6c6beab6c532d984f8920738b2',
+    sha1: 'ce9d4cab04d4d48a2d81c70ae059742252eb0c19',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21195,7 +23305,7 @@ local function save_queue(meta, queue)
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)

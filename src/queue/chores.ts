@@ -25,7 +25,7 @@ export class Chores {
     this.#tasks = tasks
   }
 
-  /** Does what is to be done, unless this process does already. What fails is told again by the next claim. */
+  /** Does what is to be done, unless this process does already. What fails is told again by a later claim. */
   see(bits: number): void {
     if (bits === 0) return
     for (const [name, bit] of Object.entries(CHORES) as [Chore, number][]) {

@@ -3,6 +3,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import { Chores } from './chores.ts'
 import { askAfter, deliver } from './outbox.ts'
+import { refillAll } from './refilling.ts'
 import type { Source } from './source.ts'
 
 const SINCE = '6.2.0'
@@ -14,7 +15,11 @@ export function openSource(runtime: Runtime, name: string, codec: Codec<unknown>
     codec,
     name,
     pace: { slowly: 0 },
-    chores: new Chores({ deliver: () => deliver(source), askAfter: () => askAfter(source) }),
+    chores: new Chores({
+      refill: () => refillAll(source),
+      deliver: () => deliver(source),
+      askAfter: () => askAfter(source),
+    }),
     sibling: (other) => (other === name ? source : openSource(runtime, other, codec)),
   }
   return source

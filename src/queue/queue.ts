@@ -16,6 +16,7 @@ import { JOB_OPTIONS, type JobOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
 import { type LentJobs, lendJobs } from './lending.ts'
 import { openSource } from './open-source.ts'
+import { Recurring } from './recurring.ts'
 import { Settings } from './settings.ts'
 import { Settler } from './settling.ts'
 import { SettlingByToken } from './settling-by-token.ts'
@@ -58,6 +59,8 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   readonly settings: Settings
   /** What becomes of lent jobs, told by whoever has their tokens. */
   readonly settle: SettlingByToken
+  /** Jobs that are spawned again and again, at times of their own. */
+  readonly recurring: Recurring<Jobs>
   readonly #source: Source
   readonly #enqueuer: Enqueuer
 
@@ -69,6 +72,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
     this.jobs = new JobList(this.#source)
     this.settings = new Settings(this.#source)
     this.settle = new SettlingByToken(this.#source)
+    this.recurring = new Recurring(this.#source)
   }
 
   /**

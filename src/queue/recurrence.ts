@@ -7,9 +7,15 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkCron, cronTimes } from './cron.ts'
 import { WallClock } from './wall-clock.ts'
 
-/** What becomes of runs that came due while nobody asked for jobs. */
+/**
+ * What becomes of runs that came due while nobody asked for jobs, or the queue was paused. A run is missed when a later
+ * one is due, too, or when it is late by more than a minute.
+ */
 export interface MissedRuns {
-  /** `'skip'`: none is made up for; `'one'`, the default: the latest; `{ upTo: n }`: the latest n. */
+  /**
+   * `'skip'`: none has a job; `'one'`, the default: there is one job for all that are due, that of the latest;
+   * `{ upTo: n }`: the latest n have one each.
+   */
   missed?: 'skip' | 'one' | { upTo: number }
 }
 

@@ -29,6 +29,7 @@ test('the pipeline counts every text, tries again what fails, and looks at what 
     '1 dead of UnreadableError: UnreadableError: orbits 0 is no text',
     '1 requeued, to be counted by somebody who can read it',
     'orbits 0 is done: skipped orbits 0',
+    'the moon will be imported anew each day at 04:00:00',
   ])
   expect(await keysOf(server.url)).toEqual([])
 })

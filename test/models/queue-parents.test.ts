@@ -139,7 +139,7 @@ class History {
     // It was cancelled meanwhile: whoever settles it is told, and it is gone.
     const isStopping = this.#model.stateOf(job.id) === 'absent'
     const settled = this.#send(job, step)
-    if (isStopping) return void (await expect(settled).rejects.toThrow(/cancelled/))
+    if (isStopping) return expect(settled).rejects.toThrow(/cancelled/)
     await settled
   }
 

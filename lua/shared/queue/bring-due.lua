@@ -2,12 +2,16 @@
 -- @include shared/queue/reclaim
 -- @include shared/queue/due
 
-local function bring_due(keys, queue, now_us)
+local function bring_due(keys, queue, settings, now_us)
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, 100)
   if is_marked(queue, DEPENDENCIES) then
     note_parents_due(keys, queue, now_ms)
   end
-  queue.due_ms = next_due_ms(keys, queue, now_ms) or NEVER_MS
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+    -- @include shared/queue/spawn
+    spawn_due(keys, queue, now_us, 100)
+  end
+  queue.due_ms = next_due_ms(keys, queue, settings, now_ms) or NEVER_MS
 end

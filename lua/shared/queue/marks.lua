@@ -1,6 +1,6 @@
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
--- Of those from here on the quick way need not know.
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
 
 local function is_marked(queue, mark)

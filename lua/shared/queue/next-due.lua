@@ -1,5 +1,5 @@
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
-local function next_due_ms(keys, queue, now_ms)
+local function next_due_ms(keys, queue, settings, now_ms)
   local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
   local lease = redis.call('ZRANGE', keys.leases, '0', '0', 'WITHSCORES')[2]
   local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
@@ -12,6 +12,19 @@ local function next_due_ms(keys, queue, now_ms)
     -- Those of other queues are asked after by somebody, who may take a moment.
     local ask_ms = parent and parent ~= '0' and math.max(tonumber(parent), now_ms + 1000)
     soonest = math.min(soonest, parent == '0' and now_ms or ask_ms or math.huge)
+  end
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+    local run = redis.call(
+      'ZRANGEBYSCORE',
+      keys.recurring,
+      '-inf',
+      '(9007199254740991',
+      'WITHSCORES',
+      'LIMIT',
+      '0',
+      '1'
+    )[2]
+    soonest = math.min(soonest, tonumber(run or math.huge))
   end
   return soonest < math.huge and soonest or nil
 end

@@ -5,7 +5,7 @@ local function wait_for_work(keys, queue, settings, worker, has_room, now_us)
   if has_room and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  local recheck_ms = watch_time(queue, next_due_ms(keys, queue, now_ms), wait_ms, now_ms)
+  local recheck_ms = watch_time(queue, next_due_ms(keys, queue, settings, now_ms), wait_ms, now_ms)
   stand_idle(keys.idle, queue, worker, recheck_ms > 0)
   return recheck_ms
 end

@@ -90,6 +90,35 @@ const Failure = object({
   lastAtMs: Instant,
   sample: object({ id: Id, message: Type.String() }),
 })
+const Rule = Type.Union([
+  object({ kind: Type.Literal('interval'), everyMs: Span, offsetMs: Span, missed: Count }),
+  object({ kind: Type.Literal('cron'), cron: Type.String(), timeZone: Type.String(), missed: Count }),
+])
+const NextRun = orNull(
+  Type.Integer({
+    description: 'Its next run, in Unix milliseconds; null: there is none, or none is known yet.',
+  }),
+)
+const RecurringId = text('What its user calls the recurring job.')
+const RecurringJob = object({
+  id: RecurringId,
+  name: Name,
+  rule: Rule,
+  nextAtMs: NextRun,
+  lastAtMs: orNull(Instant),
+  lastJobId: orNull(text('The id of the job that was spawned last.')),
+  runs: Type.Integer({ minimum: 0, description: 'How many jobs it has spawned.' }),
+  limit: orNull(Count),
+  untilMs: orNull(Instant),
+  priority: Type.Integer(),
+  maxAttempts: Count,
+  maxRunMs: Span,
+  group: text('Empty: none.'),
+  unique: text('Empty: none.'),
+  tags: Type.Array(Type.String()),
+  trace: text('Empty: none.'),
+  payload: AnyJson,
+})
 const Outcome = (...words: string[]): TSchema => Type.String({ enum: words })
 
 /** One of several jobs, and what became of it. */
@@ -145,6 +174,21 @@ export const outcome = (...words: string[]): Answers => ({
 export const outcomes = (...words: string[]): Answers => ({
   200: json('What became of each.', listOf({ id: Id, outcome: Outcome(...words, 'absent') })),
 })
+
+export const recurring: Answers = { 200: json('The recurring job.', RecurringJob) }
+export const recurringSet: Answers = {
+  200: json('Set, for all who use the queue.', object({ id: RecurringId, nextAtMs: NextRun })),
+}
+export const recurringRemoved: Answers = { 204: nothing('Removed, or was not there.') }
+export const recurringPage: Answers = {
+  200: json(
+    'A page.',
+    object({
+      recurring: Type.Array(RecurringJob),
+      next: orNull(text('Where the next page begins; null at the end.')),
+    }),
+  ),
+}
 
 export const failures: Answers = {
   200: json('What jobs are dead of.', object({ failures: Type.Array(Failure) })),

@@ -1,6 +1,7 @@
 // The arguments of requests for queues.
 
 import {
+  type TArray,
   type TInteger,
   type TObject,
   type TOptional,
@@ -48,6 +49,31 @@ export const backoff: TOptional<TUnsafe<NonNullable<JobOptions['backoff']>>> = T
     description: '`none`, or how long the job waits before its next attempt; default exponential, 1s to 1h.',
   }),
 )
+
+/** What can be said of a job, whoever enqueues it. */
+export const jobOptions: {
+  priority: TOptional<TInteger>
+  maxAttempts: TOptional<TInteger>
+  backoff: typeof backoff
+  maxRun: ReturnType<typeof duration>
+  group: TOptional<TString>
+  tags: TOptional<TArray<TString>>
+  trace: TOptional<TString>
+} = {
+  priority: Type.Optional(priority),
+  maxAttempts: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      description: 'After so many a job that fails is dead; default 3.',
+    }),
+  ),
+  backoff,
+  maxRun: duration('How long an attempt may take; told to whoever claims the job.'),
+  group: text('Jobs of different groups are served in turn.'),
+  tags: Type.Optional(Type.Array(Type.String(), { maxItems: 20, description: 'To search for.' })),
+  trace: text('Of the trace that the job belongs to, such as a `traceparent`.'),
+}
 
 export const unique: TOptional<TUnsafe<NonNullable<JobOptions['unique']>>> = Type.Optional(
   Type.Unsafe<NonNullable<JobOptions['unique']>>({

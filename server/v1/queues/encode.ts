@@ -1,6 +1,6 @@
 // Jobs as answers show them. Their payloads and results are JSON text already and are put in as they are.
 
-import type { Job, JobPage, LentJob, LentJobs } from 'perilune'
+import type { Job, JobPage, LentJob, LentJobs, RecurringJob, RecurringPage } from 'perilune'
 
 export function encodeLent({ jobs, leaseMs, expiresAtMs }: LentJobs): string {
   return `{"leaseMs":${leaseMs},"expiresAtMs":${expiresAtMs},"jobs":[${jobs.map(encodeLentJob).join(',')}]}`
@@ -12,6 +12,14 @@ export function encodePage({ jobs, next }: JobPage): string {
 
 export function encodeJob({ payload, result, ...shown }: Job): string {
   return `${opened(shown)},"payload":${orNull(payload)},"result":${orNull(result)}}`
+}
+
+export function encodeRecurringPage({ recurring, next }: RecurringPage): string {
+  return `{"recurring":[${recurring.map(encodeRecurring).join(',')}],"next":${JSON.stringify(next)}}`
+}
+
+export function encodeRecurring({ payload, ...shown }: RecurringJob): string {
+  return `${opened(shown)},"payload":${orNull(payload)}}`
 }
 
 function encodeLentJob({ payload, ...shown }: LentJob): string {

@@ -17,6 +17,13 @@ export function newJobs(request: Given | { jobs: Given[] }, text: string): Given
   })
 }
 
+/** The text of the only payload of a request. */
+export function payloadIn(text: string): string {
+  const payload = textAt(text, findStart(text), 'payload')
+  if (payload === undefined) throw new InvalidArgumentError('payload', 'is missing')
+  return payload
+}
+
 /** The text of a member of each job in the list `jobs`; undefined for one without it. */
 export function textsInJobs(text: string, member: string): (string | undefined)[] {
   const list = findMember(text, findStart(text), 'jobs')

@@ -156,6 +156,27 @@ async function setIdle(client: Place['client'], key: string, count: number): Pro
   await client.hset(`${key}:meta`, 'state', state)
 }
 
+/** Each by an interval of an hour, or by cron. */
+const recurring: Fill = async (queue, _, size) => {
+  const count = Math.min(size, MOST_CALLS)
+  for (let from = 0; from < count; from += THOUSAND) {
+    const ids = Array.from({ length: THOUSAND }, (_each, at) => `often ${from + at}`)
+    const often = { name: 'work', payload: 'again', every: '1h' } as const
+    await Promise.all(ids.map((id) => queue.recurring.set(id, often)))
+  }
+  await queue.recurring.set('minutely', { name: 'work', payload: 'again', cron: '* * * * *' })
+}
+const recurringDue: Fill = async (queue, place, size) => {
+  await recurring(queue, place, size)
+  await moveClock(place, 2 * HOUR_MS)
+}
+/** One of which many runs were missed. */
+const runsMissed: Fill = async (queue, place, size) => {
+  const missed = { upTo: Math.min(size, THOUSAND) }
+  await queue.recurring.set('often', { name: 'work', payload: 'again', every: '1s', missed })
+  await moveClock(place, 2 * HOUR_MS)
+}
+
 const ONE = [14, 140] as const
 const claim =
   (limit: number): Call =>
@@ -203,6 +224,19 @@ export const queueWorks: readonly Work[] = [
   work('all that are dead of one kind', [2100, 20_000], dead, (queue) => queue.jobs.requeueFailed('odd')),
   work('dropping all that are dead of one kind', [2100, 20_000], dead, (queue) =>
     queue.jobs.dropFailed('odd'),
+  ),
+  work('a claim where many recurring jobs are due', [800, 4700], recurringDue, claim(20)),
+  work('a claim where many runs were missed', [500, 2800], runsMissed, claim(20)),
+  work('setting a recurring job', ONE, recurring, (queue) =>
+    queue.recurring.set('one more', { name: 'work', payload: 'again', every: '1h' }),
+  ),
+  work('setting a recurring job by cron', [16, 160], recurring, (queue) =>
+    queue.recurring.set('one more', { name: 'work', payload: 'again', cron: '0 * * * *' }),
+  ),
+  work('removing a recurring job', ONE, recurring, (queue) => queue.recurring.remove('often 7')),
+  work('a look at one recurring job', ONE, recurring, (queue) => queue.recurring.find('often 7')),
+  work('a page of fifty recurring jobs', [70, 1900], recurring, (queue) =>
+    queue.recurring.list({ after: '500' }),
   ),
   work('an inspection', [20, 140], grouped, (queue) => queue.settings.inspect()),
   work('a setting of the queue', ONE, grouped, (queue) => queue.settings.pause()),

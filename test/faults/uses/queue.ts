@@ -1,5 +1,6 @@
 import type { ClaimedJob, NewJob, Queue } from 'perilune'
 import { outboxSteps, parentSteps } from './queue-parents.ts'
+import { recurringSteps } from './queue-recurring.ts'
 import { queueWorks } from './queue-works.ts'
 import { errorOf, type Place, reaches, type Step, type Use } from './use.ts'
 
@@ -18,6 +19,7 @@ function steps(place: Place): readonly Step[] {
     ...workerSteps(place),
     ...parentSteps(place),
     ...outboxSteps(place),
+    ...recurringSteps(place),
   ]
 }
 

@@ -1,0 +1,94 @@
+--[[
+Sets a recurring job: from now on a job is spawned at each of its times, by an interval (`every_ms` above 0) or by a cron
+expression in a time zone. Scripts know no time zones: the times of an expression are computed by callers, who `refill`
+those behind `known_ms` where the recurrence is `short` of them. The same definition again changes nothing. Another one
+takes its place from now on, and goes on counting; with the same rule the next run stays where it is. `next_ms` is 0
+where no further run is known. Safe to repeat.
+
+@returns set  now_ms:integer next_ms:integer known_ms:integer short:flag
+@cost    O(log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local recurrences = KEYS[2] -- hash: recurring jobs
+local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local id = ARGV[5] -- text: the recurring job
+local every_ms = tonumber(ARGV[6]) -- integer: the interval; 0: by cron
+local offset_ms = tonumber(ARGV[7]) -- integer: from when on intervals count, below `every_ms`
+local cron = ARGV[8] -- text: the expression
+local time_zone = ARGV[9] -- text: the zone of the expression
+local missed = tonumber(ARGV[10]) -- integer: of how many runs that are due jobs are made; 0: of one that was not missed
+local limit = tonumber(ARGV[11]) -- integer: how many jobs are spawned in all; 0: no bound
+local until_ms = tonumber(ARGV[12]) -- integer: no run is later; 0: no bound
+local name = ARGV[13] -- text: of the jobs; what follows is as in enqueue
+local payload = ARGV[14] -- bytes: of the jobs
+local priority = tonumber(ARGV[15]) -- integer: of the jobs
+local max_attempts = tonumber(ARGV[16]) -- integer: of the jobs
+local max_run_ms = tonumber(ARGV[17]) -- integer: of the jobs
+local backoff = tonumber(ARGV[18]) -- integer: of the jobs
+local backoff_ms = tonumber(ARGV[19]) -- integer: of the jobs
+local backoff_max_ms = tonumber(ARGV[20]) -- integer: of the jobs
+local jitter = tonumber(ARGV[21]) -- integer: of the jobs
+local group = ARGV[22] -- text: of the jobs
+local unique = ARGV[23] -- text: of the jobs; while it is held, a run spawns none
+local till = ARGV[24] -- text: until when that key is held: s, d or w
+local window_ms = tonumber(ARGV[25]) -- integer: for how long, where it is held for a time
+local trace = ARGV[26] -- text: of the jobs
+local tags = ARGV[27] -- text: of the jobs
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/tell
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/recurs
+-- @include shared/queue/note-due
+-- @include shared/queue/job
+-- @include shared/queue/leave-short
+-- @include shared/queue/read-recurrence
+-- @include shared/queue/recurrence
+-- @include shared/queue/begin-recurrence
+-- @include shared/queue/idle
+-- @include shared/queue/note-run
+
+local keys = { recurrences = recurrences, recurring = recurring, short = short }
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local job = {
+  name = name,
+  priority = priority,
+  max_attempts = max_attempts,
+  max_run_ms = max_run_ms,
+  backoff = backoff,
+  backoff_ms = backoff_ms,
+  backoff_max_ms = backoff_max_ms,
+  jitter = jitter,
+  group = group,
+  id = '',
+  unique = unique == '' and '' or till .. unique,
+  trace = trace,
+  tags = tags,
+}
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local rule = pack_rule(every_ms, offset_ms, cron, time_zone)
+local template = pack_template(missed, limit, until_ms, window_ms, job, payload)
+local known = read_recurrence(recurrences, id)
+if not known or known.rule ~= rule or known.template ~= template then
+  begin_queue(meta, queue, now_us)
+  redis.call('HSET', recurrences, 'd' .. id, rule, 'j' .. id, template)
+  known = begin_recurrence(keys, queue, id, known, rule, now_ms)
+  note_run(idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  save_queue(meta, queue)
+end
+return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }

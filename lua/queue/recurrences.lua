@@ -1,0 +1,48 @@
+--[[
+Tells recurring jobs: those named in `wanted`, as far as they are known; else, from place `after` on, those that are
+`short` of coming times, or all, by their next run. `next` is the place after the last one looked at, or -1 at the end.
+Places shift as runs come. `next_ms` is 0 for one that has ended, or that knows no coming time; `last_ms` is the run that
+spawned the last job, 0 for none, and `known_ms` the last time that is known.
+
+@returns page  now_ms:integer next:integer recurrences:[id:text next_ms:integer last_ms:integer last_job:integer runs:integer known_ms:integer short:flag every_ms:integer offset_ms:integer cron:text time_zone:text missed:integer limit:integer until_ms:integer name:text payload:bytes priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text till:text window_ms:integer trace:text tags:text]
+@cost    O(limit x known times)
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local recurrences = KEYS[2] -- hash: recurring jobs
+local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local after = tonumber(ARGV[2]) -- integer: how many to pass over
+local limit = tonumber(ARGV[3]) -- integer: how many to look at
+local only_short = ARGV[4] == '1' -- flag: whether only those are told that are short of times
+local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the recurring jobs
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/job
+-- @include shared/queue/read-recurrence
+-- @include shared/queue/tell-recurrence
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
+local ids, next_place = {}, -1
+if #wanted >= wanted_at then
+  for at = wanted_at, #wanted, 1 do
+    ids[#ids + 1] = wanted[at]
+  end
+else
+  ids = only_short and redis.call('ZRANGE', short, from, to) or redis.call('ZRANGE', recurring, from, to)
+  next_place = #ids < limit and -1 or after + #ids
+end
+local told = {}
+for _, id in ipairs(ids) do
+  tell_recurrence(told, recurrences, id)
+end
+return { 'page', math.floor(clock_us() / 1000), next_place, told }

@@ -1,0 +1,71 @@
+--[[
+Gives a recurring job coming times of its cron expression, rising, which were computed behind `after_ms`. Only those are
+taken that are later than the last one it knows, so that a repeated call, and others that fill it at the same time, add
+nothing. None at all says that no further time exists. Refused as `changed`, and to be computed anew, where the
+expression or the zone is another one by now, or times were passed over. At most 2,000 are known at a time.
+
+@returns refilled  next_ms:integer known_ms:integer short:flag
+@returns changed
+@returns absent
+@cost    O(times)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local recurrences = KEYS[2] -- hash: recurring jobs
+local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
+local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local id = ARGV[5] -- text: the recurring job
+local cron = ARGV[6] -- text: the expression that the times were computed of
+local time_zone = ARGV[7] -- text: its zone
+local after_ms = tonumber(ARGV[8]) -- integer: the time behind which they were computed
+local given, given_at = ARGV, 9 -- repeated (time_ms:integer): the times
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/tell
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/note-due
+-- @include shared/queue/leave-short
+-- @include shared/queue/read-recurrence
+-- @include shared/queue/recurrence
+-- @include shared/queue/idle
+-- @include shared/queue/note-run
+
+local keys = { recurrences = recurrences, recurring = recurring, short = short }
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local recurrence = read_recurrence(recurrences, id)
+if not recurrence then
+  return { 'absent' }
+end
+local is_same = recurrence.every_ms == 0 and recurrence.cron == cron and recurrence.time_zone == time_zone
+if not is_same or after_ms > recurrence.known_ms then
+  return { 'changed' }
+end
+if not recurrence.complete then
+  recurrence.complete = #given < given_at
+  for at = given_at, #given, 1 do
+    local time_ms = tonumber(given[at])
+    if recurrence.until_ms > 0 and time_ms > recurrence.until_ms then
+      recurrence.complete = true
+    elseif time_ms > recurrence.known_ms and #recurrence.times < 2000 then
+      recurrence.times[#recurrence.times + 1] = time_ms
+      recurrence.known_ms = time_ms
+    end
+  end
+  save_progress(keys, queue, id, recurrence)
+  local now_ms = math.floor(clock_us() / 1000)
+  note_run(idle, queue, recurrence, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  save_queue(meta, queue)
+end
+return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrence) and 1 or 0 }

@@ -1,0 +1,58 @@
+-- Recurring jobs. In the hash of recurrences, under a letter and the id that its user gave:
+--   d   the rule: every how many ms and from where, or a cron expression and its time zone, which are kept for those
+--       who compute its times
+--   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
+--   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
+--   t   the coming times of a cron expression, as doubles
+-- `recurring` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
+-- last known time is not run before a later one is known: else nobody could say whether it was missed.
+--
+-- One that is `complete` has no times but those that are known.
+
+-- With fewer known times than these a recurrence is short of them.
+local SHORT = 25
+
+local function unpack_times(packed)
+  local times = {}
+  for at = 1, #packed, 8 do
+    times[#times + 1] = struct.unpack('>d', packed, at)
+  end
+  return times
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+  return {
+    rule = stored[1],
+    template = stored[2],
+    every_ms = every_ms,
+    offset_ms = offset_ms,
+    cron = cron,
+    time_zone = time_zone,
+    missed = missed,
+    limit = limit,
+    until_ms = until_ms,
+    window_ms = window_ms,
+    record = string.sub(stored[2], record_at),
+    next_ms = next_ms,
+    last_ms = last_ms,
+    last_job = last_job,
+    runs = runs,
+    known_ms = known_ms,
+    complete = complete == 1,
+    times = unpack_times(stored[4] or ''),
+  }
+end
+
+local function is_short(recurrence)
+  return recurrence.every_ms == 0
+    and not recurrence.complete
+    and (recurrence.is_held or #recurrence.times < SHORT)
+end

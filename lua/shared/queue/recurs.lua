@@ -1,0 +1,2 @@
+-- A mark; see shared/queue/marks.
+local RECURRENCES = 8
