@@ -32,6 +32,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs tha
 -- @include shared/queue/never
 -- @include shared/queue/save
 -- @include shared/queue/save-call
+-- @include shared/queue/wide
 -- @include shared/queue/note-due
 -- @include shared/queue/idle
 -- @include shared/queue/watch

@@ -52,6 +52,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/never
 -- @include shared/queue/save
 -- @include shared/queue/save-call
+-- @include shared/queue/wide
 -- @include shared/queue/settings
 -- @include shared/queue/marks
 -- @include shared/queue/recurs

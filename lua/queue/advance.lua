@@ -41,6 +41,7 @@ local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:by
 -- @include shared/tell
 -- @include shared/queue/state
 -- @include shared/queue/save
+-- @include shared/queue/wide
 -- @include shared/queue/save-call
 -- @include shared/queue/settings
 -- @include shared/queue/marks

@@ -27,6 +27,7 @@ local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 -- @include shared/queue/state
 -- @include shared/queue/save
 -- @include shared/queue/save-call
+-- @include shared/queue/wide
 -- @include shared/queue/idle
 -- @include shared/queue/number
 -- @include shared/queue/job
@@ -54,6 +55,7 @@ local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
 local head = plain_head(name)
 local fields, numbers, bytes = {}, {}, 0
+widen(queue, WIDE_JOBS, fields, '~', WIDE)
 begin_queue(meta, queue, now_us)
 for at = payloads_at, #payloads, 1 do
   local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]

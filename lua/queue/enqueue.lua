@@ -41,6 +41,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/tell
 -- @include shared/queue/state
 -- @include shared/queue/save
+-- @include shared/queue/wide
 -- @include shared/queue/save-call
 -- @include shared/queue/marks
 -- @include shared/queue/note-due

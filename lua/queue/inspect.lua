@@ -48,7 +48,7 @@ return {
   settings.keep_ms,
   listed + redis.call('ZCARD', prioritized) + redis.call('ZCARD', grouped),
   redis.call('ZCARD', scheduled),
-  redis.call('ZCARD', leases),
+  redis.call('ZCOUNT', leases, '-inf', '(+inf'),
   redis.call('ZCARD', dead),
   redis.call('ZCARD', done),
   overdue,

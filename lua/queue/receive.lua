@@ -37,6 +37,7 @@ local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see
 -- @include shared/tell
 -- @include shared/queue/state
 -- @include shared/queue/save
+-- @include shared/queue/wide
 -- @include shared/queue/marks
 -- @include shared/queue/note-due
 -- @include shared/queue/rate

@@ -50,7 +50,7 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '73d03d3ebd609df4df5589e940039de3051c910b',
+    sha1: 'd5f949f30fac40fc694545b2cbaebfc7651ac146',
     reads: false,
     bytes: true,
     source: `--[[
@@ -301,6 +301,21 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
+-- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
+-- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
+-- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
+local WIDE = string.rep('~', 65)
+-- Marks; see shared/queue/marks.
+local WIDE_JOBS, WIDE_LEASES = 16, 32
+
+-- Adds the entry to what is written, where it is not there yet.
+local function widen(queue, mark, written, first, second)
+  if queue.marks % (mark * 2) < mark then
+    queue.marks = queue.marks + mark
+    written[#written + 1] = first
+    written[#written + 1] = second
+  end
+end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
 
@@ -493,6 +508,7 @@ local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, 
   end
   redis.call('LTRIM', ready, string.format('%d', count), '-1')
   redis.call('HSET', jobs, unpack(runs))
+  widen(queue, WIDE_LEASES, scores, '+inf', WIDE)
   redis.call('ZADD', leases, unpack(scores))
   note_due(queue, ends_ms)
   queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
@@ -556,12 +572,13 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores,
     [185, 'lua/shared/queue/never.lua', 1],
     [187, 'lua/shared/queue/save.lua', 1],
     [241, 'lua/shared/queue/save-call.lua', 1],
-    [249, 'lua/shared/queue/note-due.lua', 1],
-    [257, 'lua/shared/queue/idle.lua', 1],
-    [319, 'lua/shared/queue/watch.lua', 1],
-    [340, 'lua/shared/queue/flags.lua', 1],
-    [358, 'lua/shared/queue/plain.lua', 1],
-    [446, 'lua/queue/ack-and-claim-plain.lua', 40],
+    [249, 'lua/shared/queue/wide.lua', 1],
+    [264, 'lua/shared/queue/note-due.lua', 1],
+    [272, 'lua/shared/queue/idle.lua', 1],
+    [334, 'lua/shared/queue/watch.lua', 1],
+    [355, 'lua/shared/queue/flags.lua', 1],
+    [373, 'lua/shared/queue/plain.lua', 1],
+    [462, 'lua/queue/ack-and-claim-plain.lua', 41],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -663,7 +680,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '88ce5c97d09dabb559d4611996acb21a3fad8ec8',
+    sha1: '8d5f272e8f70b1b8798337c6d2dc36643266f05b',
     reads: false,
     bytes: true,
     source: `--[[
@@ -933,6 +950,21 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   end
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
+end
+-- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
+-- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
+-- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
+local WIDE = string.rep('~', 65)
+-- Marks; see shared/queue/marks.
+local WIDE_JOBS, WIDE_LEASES = 16, 32
+
+-- Adds the entry to what is written, where it is not there yet.
+local function widen(queue, mark, written, first, second)
+  if queue.marks % (mark * 2) < mark then
+    queue.marks = queue.marks + mark
+    written[#written + 1] = first
+    written[#written + 1] = second
+  end
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
 -- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
@@ -1867,6 +1899,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   end
   queue.token = token
   redis.call('HSET', keys.jobs, unpack(runs))
+  widen(queue, WIDE_LEASES, ends, '+inf', WIDE)
   redis.call('ZADD', keys.leases, unpack(ends))
   note_due(queue, now_ms + lease_ms)
   return told, options
@@ -2065,7 +2098,7 @@ local function room_of(leases, queue, settings, limit, now_us)
     return 0
   end
   if settings.concurrency > 0 then
-    room = math.min(room, settings.concurrency - redis.call('ZCARD', leases))
+    room = math.min(room, settings.concurrency - redis.call('ZCOUNT', leases, '-inf', '(+inf'))
   end
   if settings.rate_limit > 0 and room > 0 then
     room = math.min(room, starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us))
@@ -2711,55 +2744,56 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, re
     [205, 'lua/shared/queue/never.lua', 1],
     [207, 'lua/shared/queue/save.lua', 1],
     [261, 'lua/shared/queue/save-call.lua', 1],
-    [269, 'lua/shared/queue/settings.lua', 1],
-    [296, 'lua/shared/queue/marks.lua', 1],
-    [310, 'lua/shared/queue/recurs.lua', 1],
-    [312, 'lua/shared/queue/note-due.lua', 1],
-    [320, 'lua/shared/queue/rate.lua', 1],
-    [340, 'lua/shared/queue/job.lua', 1],
-    [426, 'lua/shared/queue/flags.lua', 1],
-    [444, 'lua/shared/queue/run.lua', 1],
-    [491, 'lua/shared/queue/parents.lua', 1],
-    [572, 'lua/shared/queue/names.lua', 1],
-    [618, 'lua/shared/queue/failure.lua', 1],
-    [628, 'lua/shared/queue/note-failure.lua', 1],
-    [632, 'lua/shared/queue/groups.lua', 1],
-    [773, 'lua/shared/queue/ready.lua', 1],
-    [807, 'lua/shared/queue/fields.lua', 1],
-    [816, 'lua/shared/queue/dead.lua', 1],
-    [885, 'lua/shared/queue/end.lua', 1],
-    [910, 'lua/shared/queue/stop.lua', 1],
-    [919, 'lua/shared/queue/finish.lua', 1],
-    [1004, 'lua/shared/queue/take.lua', 1],
-    [1143, 'lua/shared/queue/lease.lua', 1],
-    [1206, 'lua/shared/queue/told.lua', 1],
-    [1228, 'lua/shared/queue/claimed-before.lua', 1],
-    [1274, 'lua/shared/queue/idle.lua', 1],
-    [1336, 'lua/shared/queue/watch.lua', 1],
-    [1357, 'lua/shared/queue/judge.lua', 1],
-    [1420, 'lua/shared/queue/next-due.lua', 1],
-    [1475, 'lua/queue/ack-and-claim.lua', 82],
-    [1534, 'lua/shared/queue/bring-due.lua', 1],
-    [1535, 'lua/shared/queue/reclaim.lua', 1],
-    [1575, 'lua/shared/queue/due.lua', 1],
-    [1597, 'lua/shared/queue/bring-due.lua', 4],
-    [1606, 'lua/shared/queue/spawn.lua', 1],
-    [1611, 'lua/shared/exact.lua', 1],
-    [1616, 'lua/shared/queue/number.lua', 1],
-    [1625, 'lua/shared/queue/leave-short.lua', 1],
-    [1636, 'lua/shared/queue/read-recurrence.lua', 1],
-    [1694, 'lua/shared/queue/recurrence.lua', 1],
-    [1743, 'lua/shared/queue/spawn.lua', 11],
-    [1838, 'lua/shared/queue/bring-due.lua', 14],
-    [1842, 'lua/queue/ack-and-claim.lua', 142],
-    [1846, 'lua/shared/queue/settle.lua', 1],
-    [1847, 'lua/shared/queue/backoff.lua', 1],
-    [1887, 'lua/shared/queue/unblock.lua', 1],
-    [1893, 'lua/shared/queue/outbox.lua', 1],
-    [1904, 'lua/shared/queue/settle.lua', 13],
-    [1975, 'lua/queue/ack-and-claim.lua', 147],
-    [2017, 'lua/shared/queue/wait.lua', 1],
-    [2028, 'lua/queue/ack-and-claim.lua', 190],
+    [269, 'lua/shared/queue/wide.lua', 1],
+    [284, 'lua/shared/queue/settings.lua', 1],
+    [311, 'lua/shared/queue/marks.lua', 1],
+    [325, 'lua/shared/queue/recurs.lua', 1],
+    [327, 'lua/shared/queue/note-due.lua', 1],
+    [335, 'lua/shared/queue/rate.lua', 1],
+    [355, 'lua/shared/queue/job.lua', 1],
+    [441, 'lua/shared/queue/flags.lua', 1],
+    [459, 'lua/shared/queue/run.lua', 1],
+    [506, 'lua/shared/queue/parents.lua', 1],
+    [587, 'lua/shared/queue/names.lua', 1],
+    [633, 'lua/shared/queue/failure.lua', 1],
+    [643, 'lua/shared/queue/note-failure.lua', 1],
+    [647, 'lua/shared/queue/groups.lua', 1],
+    [788, 'lua/shared/queue/ready.lua', 1],
+    [822, 'lua/shared/queue/fields.lua', 1],
+    [831, 'lua/shared/queue/dead.lua', 1],
+    [900, 'lua/shared/queue/end.lua', 1],
+    [925, 'lua/shared/queue/stop.lua', 1],
+    [934, 'lua/shared/queue/finish.lua', 1],
+    [1019, 'lua/shared/queue/take.lua', 1],
+    [1158, 'lua/shared/queue/lease.lua', 1],
+    [1222, 'lua/shared/queue/told.lua', 1],
+    [1244, 'lua/shared/queue/claimed-before.lua', 1],
+    [1290, 'lua/shared/queue/idle.lua', 1],
+    [1352, 'lua/shared/queue/watch.lua', 1],
+    [1373, 'lua/shared/queue/judge.lua', 1],
+    [1436, 'lua/shared/queue/next-due.lua', 1],
+    [1491, 'lua/queue/ack-and-claim.lua', 83],
+    [1550, 'lua/shared/queue/bring-due.lua', 1],
+    [1551, 'lua/shared/queue/reclaim.lua', 1],
+    [1591, 'lua/shared/queue/due.lua', 1],
+    [1613, 'lua/shared/queue/bring-due.lua', 4],
+    [1622, 'lua/shared/queue/spawn.lua', 1],
+    [1627, 'lua/shared/exact.lua', 1],
+    [1632, 'lua/shared/queue/number.lua', 1],
+    [1641, 'lua/shared/queue/leave-short.lua', 1],
+    [1652, 'lua/shared/queue/read-recurrence.lua', 1],
+    [1710, 'lua/shared/queue/recurrence.lua', 1],
+    [1759, 'lua/shared/queue/spawn.lua', 11],
+    [1854, 'lua/shared/queue/bring-due.lua', 14],
+    [1858, 'lua/queue/ack-and-claim.lua', 143],
+    [1862, 'lua/shared/queue/settle.lua', 1],
+    [1863, 'lua/shared/queue/backoff.lua', 1],
+    [1903, 'lua/shared/queue/unblock.lua', 1],
+    [1909, 'lua/shared/queue/outbox.lua', 1],
+    [1920, 'lua/shared/queue/settle.lua', 13],
+    [1991, 'lua/queue/ack-and-claim.lua', 148],
+    [2033, 'lua/shared/queue/wait.lua', 1],
+    [2044, 'lua/queue/ack-and-claim.lua', 191],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2848,7 +2882,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'ed19f6b07cba4bebb817deea1b267cd0cb47cea9',
+    sha1: '2c88e8ce32ee62d08ab14d4bb1c0002d676f8353',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3098,6 +3132,21 @@ local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
     redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
+-- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
+-- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
+local WIDE = string.rep('~', 65)
+-- Marks; see shared/queue/marks.
+local WIDE_JOBS, WIDE_LEASES = 16, 32
+
+-- Adds the entry to what is written, where it is not there yet.
+local function widen(queue, mark, written, first, second)
+  if queue.marks % (mark * 2) < mark then
+    queue.marks = queue.marks + mark
+    written[#written + 1] = first
+    written[#written + 1] = second
   end
 end
 -- Saves the queue and remembers the call, in one write.
@@ -4106,6 +4155,15 @@ local function read_spec(specs, at)
   }
 end
 
+-- Before the first job of all.
+local function begin_jobs(keys, queue)
+  local entry = {}
+  widen(queue, WIDE_JOBS, entry, '~', WIDE)
+  if #entry > 0 then
+    redis.call('HSET', keys.jobs, unpack(entry))
+  end
+end
+
 -- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
 local function new_tally()
   return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
@@ -4131,6 +4189,7 @@ end
 
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
+  begin_jobs(keys, queue)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
@@ -4460,41 +4519,42 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [95, 'lua/shared/tell.lua', 1],
     [120, 'lua/shared/queue/state.lua', 1],
     [196, 'lua/shared/queue/save.lua', 1],
-    [250, 'lua/shared/queue/save-call.lua', 1],
-    [258, 'lua/shared/queue/settings.lua', 1],
-    [285, 'lua/shared/queue/marks.lua', 1],
-    [299, 'lua/shared/queue/note-due.lua', 1],
-    [307, 'lua/shared/queue/rate.lua', 1],
-    [327, 'lua/shared/queue/job.lua', 1],
-    [413, 'lua/shared/queue/flags.lua', 1],
-    [431, 'lua/shared/queue/run.lua', 1],
-    [478, 'lua/shared/queue/fields.lua', 1],
-    [487, 'lua/shared/queue/names.lua', 1],
-    [533, 'lua/shared/queue/groups.lua', 1],
-    [674, 'lua/shared/queue/ready.lua', 1],
-    [708, 'lua/shared/queue/number.lua', 1],
-    [717, 'lua/shared/queue/enqueue.lua', 1],
-    [749, 'lua/shared/queue/replace.lua', 1],
-    [822, 'lua/shared/queue/idle.lua', 1],
-    [884, 'lua/shared/queue/find.lua', 1],
-    [913, 'lua/shared/queue/failure.lua', 1],
-    [923, 'lua/shared/queue/parents.lua', 1],
-    [1004, 'lua/shared/queue/link.lua', 1],
-    [1063, 'lua/shared/queue/end.lua', 1],
-    [1088, 'lua/shared/queue/stop.lua', 1],
-    [1097, 'lua/shared/queue/judge-one.lua', 1],
-    [1107, 'lua/shared/queue/finish.lua', 1],
-    [1192, 'lua/shared/queue/freed.lua', 1],
-    [1201, 'lua/shared/queue/told.lua', 1],
-    [1223, 'lua/shared/queue/outbox.lua', 1],
-    [1234, 'lua/shared/queue/spec.lua', 1],
-    [1337, 'lua/queue/advance.lua', 72],
-    [1403, 'lua/shared/queue/settle.lua', 1],
-    [1404, 'lua/shared/queue/dead.lua', 1],
-    [1473, 'lua/shared/queue/backoff.lua', 1],
-    [1513, 'lua/shared/queue/unblock.lua', 1],
-    [1519, 'lua/shared/queue/settle.lua', 13],
-    [1590, 'lua/queue/advance.lua', 139],
+    [250, 'lua/shared/queue/wide.lua', 1],
+    [265, 'lua/shared/queue/save-call.lua', 1],
+    [273, 'lua/shared/queue/settings.lua', 1],
+    [300, 'lua/shared/queue/marks.lua', 1],
+    [314, 'lua/shared/queue/note-due.lua', 1],
+    [322, 'lua/shared/queue/rate.lua', 1],
+    [342, 'lua/shared/queue/job.lua', 1],
+    [428, 'lua/shared/queue/flags.lua', 1],
+    [446, 'lua/shared/queue/run.lua', 1],
+    [493, 'lua/shared/queue/fields.lua', 1],
+    [502, 'lua/shared/queue/names.lua', 1],
+    [548, 'lua/shared/queue/groups.lua', 1],
+    [689, 'lua/shared/queue/ready.lua', 1],
+    [723, 'lua/shared/queue/number.lua', 1],
+    [732, 'lua/shared/queue/enqueue.lua', 1],
+    [764, 'lua/shared/queue/replace.lua', 1],
+    [837, 'lua/shared/queue/idle.lua', 1],
+    [899, 'lua/shared/queue/find.lua', 1],
+    [928, 'lua/shared/queue/failure.lua', 1],
+    [938, 'lua/shared/queue/parents.lua', 1],
+    [1019, 'lua/shared/queue/link.lua', 1],
+    [1078, 'lua/shared/queue/end.lua', 1],
+    [1103, 'lua/shared/queue/stop.lua', 1],
+    [1112, 'lua/shared/queue/judge-one.lua', 1],
+    [1122, 'lua/shared/queue/finish.lua', 1],
+    [1207, 'lua/shared/queue/freed.lua', 1],
+    [1216, 'lua/shared/queue/told.lua', 1],
+    [1238, 'lua/shared/queue/outbox.lua', 1],
+    [1249, 'lua/shared/queue/spec.lua', 1],
+    [1362, 'lua/queue/advance.lua', 73],
+    [1428, 'lua/shared/queue/settle.lua', 1],
+    [1429, 'lua/shared/queue/dead.lua', 1],
+    [1498, 'lua/shared/queue/backoff.lua', 1],
+    [1538, 'lua/shared/queue/unblock.lua', 1],
+    [1544, 'lua/shared/queue/settle.lua', 13],
+    [1615, 'lua/queue/advance.lua', 140],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 24)
@@ -9975,7 +10035,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'aa1f44c6f9ec22c94357fd87241314fcf0795ea1',
+    sha1: '41598ac6ccb85798722a35251bcafe7b3fa6b893',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10229,6 +10289,21 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
+-- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
+-- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
+-- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
+local WIDE = string.rep('~', 65)
+-- Marks; see shared/queue/marks.
+local WIDE_JOBS, WIDE_LEASES = 16, 32
+
+-- Adds the entry to what is written, where it is not there yet.
+local function widen(queue, mark, written, first, second)
+  if queue.marks % (mark * 2) < mark then
+    queue.marks = queue.marks + mark
+    written[#written + 1] = first
+    written[#written + 1] = second
+  end
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
@@ -10410,6 +10485,7 @@ local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
 local head = plain_head(name)
 local fields, numbers, bytes = {}, {}, 0
+widen(queue, WIDE_JOBS, fields, '~', WIDE)
 begin_queue(meta, queue, now_us)
 for at = payloads_at, #payloads, 1 do
   local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]
@@ -10442,10 +10518,11 @@ return { 'enqueued', first }
     [114, 'lua/shared/queue/state.lua', 1],
     [190, 'lua/shared/queue/save.lua', 1],
     [244, 'lua/shared/queue/save-call.lua', 1],
-    [252, 'lua/shared/queue/idle.lua', 1],
-    [314, 'lua/shared/queue/number.lua', 1],
-    [323, 'lua/shared/queue/job.lua', 1],
-    [409, 'lua/queue/enqueue-alike.lua', 33],
+    [252, 'lua/shared/queue/wide.lua', 1],
+    [267, 'lua/shared/queue/idle.lua', 1],
+    [329, 'lua/shared/queue/number.lua', 1],
+    [338, 'lua/shared/queue/job.lua', 1],
+    [424, 'lua/queue/enqueue-alike.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -10513,7 +10590,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'ec5152239727063731d33a46872e239c3de8cd1e',
+    sha1: '65c5a2e68d058279b765d067842041173beb1f05',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10772,6 +10849,21 @@ local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
     redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
+-- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
+-- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
+local WIDE = string.rep('~', 65)
+-- Marks; see shared/queue/marks.
+local WIDE_JOBS, WIDE_LEASES = 16, 32
+
+-- Adds the entry to what is written, where it is not there yet.
+local function widen(queue, mark, written, first, second)
+  if queue.marks % (mark * 2) < mark then
+    queue.marks = queue.marks + mark
+    written[#written + 1] = first
+    written[#written + 1] = second
   end
 end
 -- Saves the queue and remembers the call, in one write.
@@ -11573,6 +11665,15 @@ local function read_spec(specs, at)
   }
 end
 
+-- Before the first job of all.
+local function begin_jobs(keys, queue)
+  local entry = {}
+  widen(queue, WIDE_JOBS, entry, '~', WIDE)
+  if #entry > 0 then
+    redis.call('HSET', keys.jobs, unpack(entry))
+  end
+end
+
 -- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
 local function new_tally()
   return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
@@ -11598,6 +11699,7 @@ end
 
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
+  begin_jobs(keys, queue)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
@@ -11940,34 +12042,35 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [104, 'lua/shared/tell.lua', 1],
     [129, 'lua/shared/queue/state.lua', 1],
     [205, 'lua/shared/queue/save.lua', 1],
-    [259, 'lua/shared/queue/save-call.lua', 1],
-    [267, 'lua/shared/queue/marks.lua', 1],
-    [281, 'lua/shared/queue/note-due.lua', 1],
-    [289, 'lua/shared/queue/rate.lua', 1],
-    [309, 'lua/shared/queue/job.lua', 1],
-    [395, 'lua/shared/queue/flags.lua', 1],
-    [413, 'lua/shared/queue/run.lua', 1],
-    [460, 'lua/shared/queue/names.lua', 1],
-    [506, 'lua/shared/queue/groups.lua', 1],
-    [647, 'lua/shared/queue/ready.lua', 1],
-    [681, 'lua/shared/queue/number.lua', 1],
-    [690, 'lua/shared/queue/enqueue.lua', 1],
-    [722, 'lua/shared/queue/replace.lua', 1],
-    [795, 'lua/shared/queue/idle.lua', 1],
-    [857, 'lua/shared/queue/find.lua', 1],
-    [886, 'lua/shared/queue/failure.lua', 1],
-    [896, 'lua/shared/queue/parents.lua', 1],
-    [977, 'lua/shared/queue/link.lua', 1],
-    [1036, 'lua/shared/queue/spec.lua', 1],
-    [1139, 'lua/queue/enqueue.lua', 63],
-    [1185, 'lua/shared/queue/settle.lua', 1],
-    [1186, 'lua/shared/queue/dead.lua', 1],
-    [1255, 'lua/shared/queue/end.lua', 1],
-    [1280, 'lua/shared/queue/backoff.lua', 1],
-    [1320, 'lua/shared/queue/unblock.lua', 1],
-    [1326, 'lua/shared/queue/outbox.lua', 1],
-    [1337, 'lua/shared/queue/settle.lua', 13],
-    [1408, 'lua/queue/enqueue.lua', 110],
+    [259, 'lua/shared/queue/wide.lua', 1],
+    [274, 'lua/shared/queue/save-call.lua', 1],
+    [282, 'lua/shared/queue/marks.lua', 1],
+    [296, 'lua/shared/queue/note-due.lua', 1],
+    [304, 'lua/shared/queue/rate.lua', 1],
+    [324, 'lua/shared/queue/job.lua', 1],
+    [410, 'lua/shared/queue/flags.lua', 1],
+    [428, 'lua/shared/queue/run.lua', 1],
+    [475, 'lua/shared/queue/names.lua', 1],
+    [521, 'lua/shared/queue/groups.lua', 1],
+    [662, 'lua/shared/queue/ready.lua', 1],
+    [696, 'lua/shared/queue/number.lua', 1],
+    [705, 'lua/shared/queue/enqueue.lua', 1],
+    [737, 'lua/shared/queue/replace.lua', 1],
+    [810, 'lua/shared/queue/idle.lua', 1],
+    [872, 'lua/shared/queue/find.lua', 1],
+    [901, 'lua/shared/queue/failure.lua', 1],
+    [911, 'lua/shared/queue/parents.lua', 1],
+    [992, 'lua/shared/queue/link.lua', 1],
+    [1051, 'lua/shared/queue/spec.lua', 1],
+    [1164, 'lua/queue/enqueue.lua', 64],
+    [1210, 'lua/shared/queue/settle.lua', 1],
+    [1211, 'lua/shared/queue/dead.lua', 1],
+    [1280, 'lua/shared/queue/end.lua', 1],
+    [1305, 'lua/shared/queue/backoff.lua', 1],
+    [1345, 'lua/shared/queue/unblock.lua', 1],
+    [1351, 'lua/shared/queue/outbox.lua', 1],
+    [1362, 'lua/shared/queue/settle.lua', 13],
+    [1433, 'lua/queue/enqueue.lua', 111],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 20)
@@ -12893,7 +12996,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: 'fab9130e9279da697a5f85b67666d875bc644875',
+    sha1: '8ea5b7fe04ed4d698daf5b9fc2a7b53d099f0442',
     reads: true,
     bytes: false,
     source: `--[[
@@ -13052,7 +13155,7 @@ return {
   settings.keep_ms,
   listed + redis.call('ZCARD', prioritized) + redis.call('ZCARD', grouped),
   redis.call('ZCARD', scheduled),
-  redis.call('ZCARD', leases),
+  redis.call('ZCOUNT', leases, '-inf', '(+inf'),
   redis.call('ZCARD', dead),
   redis.call('ZCARD', done),
   overdue,
@@ -14060,7 +14163,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '01ea633c6dc02bec9c928acca9b0fc5c28196626',
+    sha1: '50e118c8eae5b33ce74e0c27634dedc3527559c5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14261,6 +14364,21 @@ local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
     redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
+-- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
+-- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
+local WIDE = string.rep('~', 65)
+-- Marks; see shared/queue/marks.
+local WIDE_JOBS, WIDE_LEASES = 16, 32
+
+-- Adds the entry to what is written, where it is not there yet.
+local function widen(queue, mark, written, first, second)
+  if queue.marks % (mark * 2) < mark then
+    queue.marks = queue.marks + mark
+    written[#written + 1] = first
+    written[#written + 1] = second
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
@@ -15054,6 +15172,15 @@ local function read_spec(specs, at)
   }
 end
 
+-- Before the first job of all.
+local function begin_jobs(keys, queue)
+  local entry = {}
+  widen(queue, WIDE_JOBS, entry, '~', WIDE)
+  if #entry > 0 then
+    redis.call('HSET', keys.jobs, unpack(entry))
+  end
+end
+
 -- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
 local function new_tally()
   return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
@@ -15079,6 +15206,7 @@ end
 
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
+  begin_jobs(keys, queue)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
@@ -15425,33 +15553,34 @@ return { 'received', queue.chores }
     [46, 'lua/shared/tell.lua', 1],
     [71, 'lua/shared/queue/state.lua', 1],
     [147, 'lua/shared/queue/save.lua', 1],
-    [201, 'lua/shared/queue/marks.lua', 1],
-    [215, 'lua/shared/queue/note-due.lua', 1],
-    [223, 'lua/shared/queue/rate.lua', 1],
-    [243, 'lua/shared/queue/job.lua', 1],
-    [329, 'lua/shared/queue/flags.lua', 1],
-    [347, 'lua/shared/queue/run.lua', 1],
-    [394, 'lua/shared/queue/names.lua', 1],
-    [440, 'lua/shared/queue/groups.lua', 1],
-    [581, 'lua/shared/queue/ready.lua', 1],
-    [615, 'lua/shared/queue/number.lua', 1],
-    [624, 'lua/shared/queue/enqueue.lua', 1],
-    [656, 'lua/shared/queue/replace.lua', 1],
-    [729, 'lua/shared/queue/idle.lua', 1],
-    [791, 'lua/shared/queue/find.lua', 1],
-    [820, 'lua/shared/queue/failure.lua', 1],
-    [830, 'lua/shared/queue/parents.lua', 1],
-    [911, 'lua/shared/queue/link.lua', 1],
-    [970, 'lua/shared/queue/spec.lua', 1],
-    [1073, 'lua/queue/receive.lua', 58],
-    [1125, 'lua/shared/queue/settle.lua', 1],
-    [1126, 'lua/shared/queue/dead.lua', 1],
-    [1195, 'lua/shared/queue/end.lua', 1],
-    [1220, 'lua/shared/queue/backoff.lua', 1],
-    [1260, 'lua/shared/queue/unblock.lua', 1],
-    [1266, 'lua/shared/queue/outbox.lua', 1],
-    [1277, 'lua/shared/queue/settle.lua', 13],
-    [1348, 'lua/queue/receive.lua', 111],
+    [201, 'lua/shared/queue/wide.lua', 1],
+    [216, 'lua/shared/queue/marks.lua', 1],
+    [230, 'lua/shared/queue/note-due.lua', 1],
+    [238, 'lua/shared/queue/rate.lua', 1],
+    [258, 'lua/shared/queue/job.lua', 1],
+    [344, 'lua/shared/queue/flags.lua', 1],
+    [362, 'lua/shared/queue/run.lua', 1],
+    [409, 'lua/shared/queue/names.lua', 1],
+    [455, 'lua/shared/queue/groups.lua', 1],
+    [596, 'lua/shared/queue/ready.lua', 1],
+    [630, 'lua/shared/queue/number.lua', 1],
+    [639, 'lua/shared/queue/enqueue.lua', 1],
+    [671, 'lua/shared/queue/replace.lua', 1],
+    [744, 'lua/shared/queue/idle.lua', 1],
+    [806, 'lua/shared/queue/find.lua', 1],
+    [835, 'lua/shared/queue/failure.lua', 1],
+    [845, 'lua/shared/queue/parents.lua', 1],
+    [926, 'lua/shared/queue/link.lua', 1],
+    [985, 'lua/shared/queue/spec.lua', 1],
+    [1098, 'lua/queue/receive.lua', 59],
+    [1150, 'lua/shared/queue/settle.lua', 1],
+    [1151, 'lua/shared/queue/dead.lua', 1],
+    [1220, 'lua/shared/queue/end.lua', 1],
+    [1245, 'lua/shared/queue/backoff.lua', 1],
+    [1285, 'lua/shared/queue/unblock.lua', 1],
+    [1291, 'lua/shared/queue/outbox.lua', 1],
+    [1302, 'lua/shared/queue/settle.lua', 13],
+    [1373, 'lua/queue/receive.lua', 112],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)

@@ -66,7 +66,8 @@ describe('a job with parents', () => {
     await (await queue.claim())[0]?.ack()
 
     const prefix = `queue-test:{queue:${name}}`
-    expect(await client.exists(`${prefix}:jobs`, `${prefix}:children`, `${prefix}:parents`)).toBe(0)
+    expect(await client.exists(`${prefix}:children`, `${prefix}:parents`, `${prefix}:blocked`)).toBe(0)
+    expect(await client.hkeys(`${prefix}:jobs`)).toEqual(['~'])
   })
 
   test('is ready at once when they are done already, or are not known', async () => {

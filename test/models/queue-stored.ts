@@ -64,7 +64,12 @@ export async function faultsOf(client: Redis, prefix: string): Promise<string[]>
 
 function pairs(flat: readonly Buffer[]): [string, string][] {
   const even = flat.filter((_, at) => at % 2 === 0)
-  return even.map((key, at) => [key.toString('latin1'), (flat[at * 2 + 1] ?? Buffer.of()).toString('latin1')])
+  const all = even.map((key, at): [string, string] => [
+    key.toString('latin1'),
+    (flat[at * 2 + 1] ?? Buffer.of()).toString('latin1'),
+  ])
+  // See shared/queue/wide.
+  return all.filter(([key]) => !key.startsWith('~'))
 }
 
 function runsOf({ jobs }: Stored): Map<string, string> {

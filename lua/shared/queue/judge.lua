@@ -41,7 +41,7 @@ local function room_of(leases, queue, settings, limit, now_us)
     return 0
   end
   if settings.concurrency > 0 then
-    room = math.min(room, settings.concurrency - redis.call('ZCARD', leases))
+    room = math.min(room, settings.concurrency - redis.call('ZCOUNT', leases, '-inf', '(+inf'))
   end
   if settings.rate_limit > 0 and room > 0 then
     room = math.min(room, starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us))

@@ -57,6 +57,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   end
   queue.token = token
   redis.call('HSET', keys.jobs, unpack(runs))
+  widen(queue, WIDE_LEASES, ends, '+inf', WIDE)
   redis.call('ZADD', keys.leases, unpack(ends))
   note_due(queue, now_ms + lease_ms)
   return told, options

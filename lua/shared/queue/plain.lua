@@ -81,6 +81,7 @@ local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, 
   end
   redis.call('LTRIM', ready, string.format('%d', count), '-1')
   redis.call('HSET', jobs, unpack(runs))
+  widen(queue, WIDE_LEASES, scores, '+inf', WIDE)
   redis.call('ZADD', leases, unpack(scores))
   note_due(queue, ends_ms)
   queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes

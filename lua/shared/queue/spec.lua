@@ -20,6 +20,15 @@ local function read_spec(specs, at)
   }
 end
 
+-- Before the first job of all.
+local function begin_jobs(keys, queue)
+  local entry = {}
+  widen(queue, WIDE_JOBS, entry, '~', WIDE)
+  if #entry > 0 then
+    redis.call('HSET', keys.jobs, unpack(entry))
+  end
+end
+
 -- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
 local function new_tally()
   return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
@@ -45,6 +54,7 @@ end
 
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
+  begin_jobs(keys, queue)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0

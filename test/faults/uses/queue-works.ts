@@ -225,7 +225,7 @@ export const queueWorks: readonly Work[] = [
   work('dropping all that are dead of one kind', [2100, 20_000], dead, (queue) =>
     queue.jobs.dropFailed('odd'),
   ),
-  work('a claim where many recurring jobs are due', [800, 4700], recurringDue, claim(20)),
+  work('a claim where many recurring jobs are due', [1100, 6500], recurringDue, claim(20)),
   work('a claim where many runs were missed', [500, 2800], runsMissed, claim(20)),
   work('setting a recurring job', ONE, recurring, (queue) =>
     queue.recurring.set('one more', { name: 'work', payload: 'again', every: '1h' }),
@@ -241,5 +241,5 @@ export const queueWorks: readonly Work[] = [
   work('an inspection', [20, 140], grouped, (queue) => queue.settings.inspect()),
   work('a setting of the queue', ONE, grouped, (queue) => queue.settings.pause()),
   work('a setting of a group', ONE, grouped, (queue) => queue.settings.pauseGroup('group 7')),
-  work('clearing', [24, 60], grouped, (queue) => queue.clear()),
+  work('clearing', [40, 100], grouped, (queue) => queue.clear()),
 ]
