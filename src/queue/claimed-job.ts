@@ -133,6 +133,11 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     return this.#state === 'claimed' ? Math.max(0, this.#endsAt - performance.now()) : 0
   }
 
+  /** For whoever settles it: until when that counts for certain, by `performance.now()`. */
+  get endsAt(): number {
+    return this.#endsAt
+  }
+
   /** True until it is acked, retried, buried, or lost. */
   get isClaimed(): boolean {
     return this.#state === 'claimed'

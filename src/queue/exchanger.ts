@@ -30,7 +30,6 @@ export interface ExchangeTerms {
 interface PendingAck {
   readonly ack: Ack
   readonly job: ClaimedJob
-  readonly until: number
   resolve(): void
   reject(error: unknown): void
 }
@@ -69,9 +68,8 @@ export class Exchanger {
 
   /** Resolves once the server has it. Rejects with LeaseLostError when the job was lost before. */
   ack(ack: Ack, job: ClaimedJob): Promise<void> {
-    const until = performance.now() + job.remainingMs
     return new Promise((resolve, reject) => {
-      this.#acks.push({ ack, job, until, resolve, reject })
+      this.#acks.push({ ack, job, resolve, reject })
       this.plan()
     })
   }
@@ -173,7 +171,7 @@ export class Exchanger {
     this.#failures += 1
     const now = performance.now()
     for (const each of pending) {
-      if (each.until > now) this.#acks.push(each)
+      if (each.job.endsAt > now) this.#acks.push(each)
       else each.reject(error)
     }
     this.#idle = true

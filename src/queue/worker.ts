@@ -72,7 +72,10 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       retry: (...failure) => settler.retry(...failure),
       bury: (...failure) => settler.bury(...failure),
       release: (job) => settler.release(job),
-      extend: (job, ms) => settler.extend(job as ClaimedJob, ms),
+      extend: async (job, ms) => {
+        await settler.extend(job as ClaimedJob, ms)
+        this.#extender.watch(job as ClaimedJob)
+      },
     }
   }
 
@@ -144,6 +147,10 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #start(): void {
     while (this.#atWork < this.#concurrency && this.#waiting.length > 0) {
       const job = this.#waiting.shift() as ClaimedJob
+      if (!job.isClaimed) {
+        this.#extender.drop(job)
+        continue
+      }
       this.#atWork += 1
       void this.#work(job)
     }
