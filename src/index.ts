@@ -17,6 +17,7 @@ import { Lock, type LockOptions } from './lock/lock.ts'
 import { LockSet } from './lock/lock-set.ts'
 import { Once, type OnceOptions } from './once/once.ts'
 import { Queue, type QueueOptions } from './queue/queue.ts'
+import type { GivenBy, MadeBy, SchemasByName } from './queue/schemas.ts'
 import type { Allowed, Denied } from './rate-limit/decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import { checkOptions } from './runtime/arguments.ts'
@@ -83,11 +84,14 @@ export class Perilune implements AsyncDisposable {
     return new Once(this.#runtime, name, options)
   }
 
-  /** Jobs, each done by one worker at a time. `Jobs` maps their names to their payloads. */
-  queue<Jobs extends object = Record<string, unknown>>(
+  /** Jobs, each done by one worker at a time; the schemas say what their payloads are. */
+  queue<Schemas extends SchemasByName>(
     name: string,
-    options: QueueOptions = {},
-  ): Queue<Jobs> {
+    options: QueueOptions & { schemas: Schemas },
+  ): Queue<MadeBy<Schemas>, GivenBy<Schemas>>
+  /** Jobs, each done by one worker at a time. `Jobs` maps their names to their payloads. */
+  queue<Jobs extends object = Record<string, unknown>>(name: string, options?: QueueOptions): Queue<Jobs>
+  queue(name: string, options: QueueOptions = {}): Queue {
     return new Queue(this.#runtime, name, options)
   }
 
@@ -202,6 +206,7 @@ export {
   Queue,
   type QueueOptions,
 } from './queue/queue.ts'
+export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './queue/schemas.ts'
 export type {
   GroupInspection,
   QueueInspection,

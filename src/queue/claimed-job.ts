@@ -208,6 +208,11 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     this.#endsAt = endsAt
   }
 
+  /** For whoever checked the payload: what it has become. */
+  takePayload(payload: unknown): void {
+    this.#decoded = { payload: payload as Payload }
+  }
+
   /** For whoever acked it along with others: null, or why the job was lost before. */
   noteAcked(why: LossReason | null): void {
     if (why !== null) return this.lose(why)

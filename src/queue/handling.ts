@@ -2,6 +2,8 @@
 
 import type { ClaimedJob } from './claimed-job.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import { buryMisfit } from './misfits.ts'
+import type { PayloadChecks } from './schemas.ts'
 
 /** Works on one job; what it gives is the job's result. A job whose handler throws is tried again. */
 export type Handler<Payload> = (job: ClaimedJob<Payload>) => unknown
@@ -13,6 +15,7 @@ export type Handlers<Jobs extends object> =
 
 /** What a handler threw, and that it took too long. */
 export interface HandlingTerms {
+  readonly checks: PayloadChecks | null
   onError(error: unknown, job: ClaimedJob): void
 }
 
@@ -30,6 +33,11 @@ export async function handle(
       const message = `no handler for '${job.name}'`
       terms.onError(new Error(message), job)
       return () => job.retry({ kind: 'no-handler', message })
+    }
+    const misfit = terms.checks === null ? null : await terms.checks.misfitOf(job)
+    if (misfit !== null) {
+      terms.onError(misfit, job)
+      return () => buryMisfit(job, misfit)
     }
     const result = await inTime(job, handler)
     return job.isClaimed ? () => job.ack(result) : nothing

@@ -17,6 +17,7 @@ import type { Handlers } from './handling.ts'
 import { checkJobName, JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
 import { type LentJobs, lendJobs } from './lending.ts'
+import { PayloadChecks, type SchemasByName } from './schemas.ts'
 import { Settings } from './settings.ts'
 import { Settler } from './settling.ts'
 import { SettlingByToken } from './settling-by-token.ts'
@@ -26,6 +27,11 @@ import { Worker, type WorkOptions } from './worker.ts'
 export interface QueueOptions {
   /** How payloads and results become bytes; default JSON. */
   codec?: Codec<unknown>
+  /**
+   * Schemas of payloads by the names of jobs, of any library that speaks Standard Schema. They are checked before
+   * anything is enqueued, and before a job is worked on: one that does not fit is dead, of the kind `invalid-payload`.
+   */
+  schemas?: SchemasByName
 }
 
 export interface NewJob<Jobs extends object, Name extends keyof Jobs = keyof Jobs> extends JobOptions {
@@ -50,9 +56,9 @@ const SINCE = '6.2.0'
  * Jobs that are done once: each is leased to one worker at a time, and comes back when that is lost. It runs at least
  * once, and perhaps again; that it is done is recorded once, by the attempt that holds it.
  *
- * `Jobs` maps the names of jobs to their payloads.
+ * `Jobs` maps the names of jobs to their payloads, `Given` to what is enqueued where schemas make something else of it.
  */
-export class Queue<Jobs extends object = Record<string, unknown>> {
+export class Queue<Jobs extends object = Record<string, unknown>, Given extends object = Jobs> {
   readonly name: string
   /** What is known of single jobs, and what can be done to them. */
   readonly jobs: JobList
@@ -64,7 +70,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   readonly #enqueuer: Enqueuer
 
   constructor(runtime: Runtime, name: string, options: QueueOptions) {
-    checkOptions('options', options, ['codec'])
+    checkOptions('options', options, ['codec', 'schemas'])
     this.name = checkName('name', name)
     const unit = new Unit(runtime, { structure: 'queue', name, since: SINCE })
     this.#source = {
@@ -73,6 +79,7 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
       name,
       pace: { slowly: 0 },
       chores: new Chores({}),
+      checks: options.schemas === undefined ? null : new PayloadChecks(options.schemas),
     }
     this.#enqueuer = new Enqueuer(this.#source)
     this.jobs = new JobList(this.#source)
@@ -84,22 +91,26 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
    * Puts a job into the queue. Resolves when the server has it, with its id; `duplicate` when its own id or its unique
    * key was taken. Throws InvalidArgumentError.
    */
-  async enqueue<Name extends keyof Jobs & string>(
+  async enqueue<Name extends keyof Given & string>(
     name: Name,
-    payload: Jobs[Name],
+    payload: Given[Name],
     options?: JobOptions,
   ): Promise<Enqueued> {
+    const checking = this.#source.checks?.check(name, payload, 'payload')
+    if (checking !== undefined) await checking
     return this.#enqueuer.enqueue(this.#outgoing(name, payload, toSpecOptions(options)))
   }
 
   /** As `enqueue`, for many jobs, in order; a thousand travel together. Throws InvalidArgumentError. */
-  async enqueueMany(jobs: readonly NewJob<Jobs>[]): Promise<Enqueued[]> {
+  async enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]> {
     if (!Array.isArray(jobs)) throw new InvalidArgumentError('jobs', 'must be a list of jobs')
-    const outgoing = (jobs as readonly NewJob<Jobs>[]).map((job) => {
+    const outgoing = (jobs as readonly NewJob<Given>[]).map((job) => {
       checkOptions('job', job, ['name', 'payload', ...JOB_OPTIONS])
       const { name, payload, ...options } = job
       return this.#outgoing(name, payload, toSpecOptions(options))
     })
+    const checking = this.#checkPayloads(jobs)
+    if (checking !== undefined) await checking
     return this.#enqueuer.enqueueMany(outgoing)
   }
 
@@ -131,6 +142,16 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   async clear(): Promise<boolean> {
     const { existed } = await this.#source.unit.run(clear, await learnTold(this.#source.unit))
     return existed
+  }
+
+  /** As those of one tick travel together, nothing waits where no schema does. */
+  #checkPayloads(jobs: readonly NewJob<Given>[]): Promise<unknown> | undefined {
+    const { checks } = this.#source
+    if (checks === null) return undefined
+    const late = jobs
+      .map(({ name, payload }, at) => checks.check(name, payload, `jobs[${at}].payload`))
+      .filter((checking) => checking !== undefined)
+    return late.length === 0 ? undefined : Promise.all(late)
   }
 
   #outgoing(name: string, payload: unknown, options: ReturnType<typeof toSpecOptions>): Outgoing {

@@ -1,6 +1,7 @@
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Chores } from './chores.ts'
+import type { PayloadChecks } from './schemas.ts'
 
 /** What the parts of one queue share. */
 export interface Source {
@@ -11,4 +12,6 @@ export interface Source {
   /** For how many calls the quick way to claim is not tried. */
   readonly pace: { slowly: number }
   readonly chores: Chores
+  /** Null: any payload will do. */
+  readonly checks: PayloadChecks | null
 }

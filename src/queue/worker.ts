@@ -157,7 +157,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   }
 
   async #work(job: ClaimedJob): Promise<void> {
-    const settle = await handle(job, this.#handlerOf(job.name), { onError: this.#onError })
+    const terms = { checks: this.#source.checks, onError: this.#onError }
+    const settle = await handle(job, this.#handlerOf(job.name), terms)
     this.#atWork -= 1
     this.#settling += 1
     // The next job need not wait until the server knows; it comes with the answer.
