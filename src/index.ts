@@ -192,6 +192,13 @@ export {
   type Task,
   type TaskContext,
 } from './once/once.ts'
+export {
+  type BatchContext,
+  type BatchFunction,
+  BatchHandler,
+  type BatchOptions,
+  batch,
+} from './queue/batching.ts'
 export { type BuryOptions, ClaimedJob, type RetryOptions } from './queue/claimed-job.ts'
 export type { Enqueued } from './queue/enqueueing.ts'
 export type { LossReason } from './queue/exchange.ts'

@@ -2,16 +2,17 @@
 
 import type { ClaimedJob } from './claimed-job.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import type { BatchHandler } from './batching.ts'
 import { buryMisfit } from './misfits.ts'
 import type { PayloadChecks } from './schemas.ts'
 
 /** Works on one job; what it gives is the job's result. A job whose handler throws is tried again. */
 export type Handler<Payload> = (job: ClaimedJob<Payload>) => unknown
 
-/** One handler for every job, or one for each name. */
+/** One handler for every job, or one for each name; `batch` makes one for several jobs of a name at once. */
 export type Handlers<Jobs extends object> =
   | Handler<Jobs[keyof Jobs]>
-  | { readonly [Name in keyof Jobs]?: Handler<Jobs[Name]> }
+  | { readonly [Name in keyof Jobs]?: Handler<Jobs[Name]> | BatchHandler<Jobs[Name]> }
 
 /** What a handler threw, and that it took too long. */
 export interface HandlingTerms {

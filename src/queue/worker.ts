@@ -7,10 +7,11 @@ import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type ClaimedJob, type Settling, toClaimedJobs } from './claimed-job.ts'
+import { Batch, BatchHandler, Gatherings } from './batching.ts'
 import type { Exchanged } from './exchange.ts'
 import { Exchanger } from './exchanger.ts'
 import { Extender } from './extender.ts'
-import { type Handler, type Handlers, handle } from './handling.ts'
+import { type Handler, type Handlers, handle, type Outcome } from './handling.ts'
 import { Settler, toAck } from './settling.ts'
 import type { Source } from './source.ts'
 
@@ -40,6 +41,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #extender: Extender
   readonly #outcomes: Settling
   readonly #waiting: ClaimedJob[] = []
+  readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
   #atWork = 0
   #settling = 0
   #state: 'running' | 'closing' | 'closed' = 'running'
@@ -101,7 +103,9 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   async #close(withinMs: number): Promise<void> {
     this.#state = 'closing'
     this.#exchanger.stopAsking()
-    const given = this.#giveBack(this.#waiting.splice(0))
+    const gathered = this.#gatherings.takeAll()
+    this.#atWork -= gathered.length
+    const given = this.#giveBack([...this.#waiting.splice(0), ...gathered])
     await this.#quietWithin(withinMs)
     const left = [...this.#extender.jobs]
     await Promise.all([given, this.#giveBack(left)])
@@ -152,13 +156,44 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
         continue
       }
       this.#atWork += 1
-      void this.#work(job)
+      const handler = this.#handlerOf(job.name)
+      if (handler instanceof BatchHandler) this.#gatherings.add(handler, job)
+      else void this.#work(job, this.#handle(job, handler))
+    }
+    // Gathered jobs take all the room there is: no others will join them.
+    if (this.#atWork === this.#concurrency) this.#gatherings.beginAll()
+  }
+
+  /** Those that were lost while they waited for others are left out. */
+  #beginBatch(handler: BatchHandler<never>, gathered: readonly ClaimedJob[]): void {
+    const jobs = gathered.filter(({ isClaimed }) => isClaimed)
+    const batch = new Batch(handler, jobs.length)
+    for (const job of gathered) {
+      if (job.isClaimed) void this.#work(job, this.#join(batch, job))
+      else this.#forget(job)
     }
   }
 
-  async #work(job: ClaimedJob): Promise<void> {
-    const terms = { checks: this.#source.checks, onError: this.#onError }
-    const settle = await handle(job, this.#handlerOf(job.name), terms)
+  async #join(batch: Batch, job: ClaimedJob): Promise<Outcome> {
+    try {
+      return await this.#handle(job, () => batch.join(job))
+    } finally {
+      batch.leave(job)
+    }
+  }
+
+  #forget(job: ClaimedJob): void {
+    this.#extender.drop(job)
+    this.#atWork -= 1
+    this.#exchanger.plan()
+  }
+
+  #handle(job: ClaimedJob, handler: Handler<never> | null): Promise<Outcome> {
+    return handle(job, handler, { checks: this.#source.checks, onError: this.#onError })
+  }
+
+  async #work(job: ClaimedJob, handling: Promise<Outcome>): Promise<void> {
+    const settle = await handling
     this.#atWork -= 1
     this.#settling += 1
     // The next job need not wait until the server knows; it comes with the answer.
@@ -172,7 +207,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     if (this.#atWork + this.#settling === 0) this.#onQuiet?.()
   }
 
-  #handlerOf(name: string): Handler<never> | null {
+  #handlerOf(name: string): Handler<never> | BatchHandler<never> | null {
     const handlers = this.#handlers
     if (typeof handlers === 'function') return handlers
     return Object.hasOwn(handlers, name) ? (handlers[name as keyof Jobs] as Handler<never>) : null
@@ -182,7 +217,11 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 function checkHandlers(handlers: unknown): void {
   if (typeof handlers === 'function') return
   const isObject = typeof handlers === 'object' && handlers !== null
-  if (!isObject || Object.values(handlers).some((handler) => typeof handler !== 'function')) {
+  if (!isObject || !Object.values(handlers).every(isHandler)) {
     throw new InvalidArgumentError('handlers', 'must be a function, or an object of one for each name')
   }
+}
+
+function isHandler(handler: unknown): boolean {
+  return typeof handler === 'function' || handler instanceof BatchHandler
 }
