@@ -203,6 +203,7 @@ export { type BuryOptions, ClaimedJob, type RetryOptions } from './queue/claimed
 export type { Enqueued } from './queue/enqueueing.ts'
 export type { LossReason } from './queue/exchange.ts'
 export { type Handler, type Handlers, MaxRunError } from './queue/handling.ts'
+export type { QueueHooks } from './queue/hooks.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
 export type { Failures, Job, JobListOptions, JobPage, JobState, SearchOptions } from './queue/jobs.ts'
 export type { LentJob, LentJobs } from './queue/lending.ts'

@@ -3,6 +3,7 @@
 import type { ClaimedJob } from './claimed-job.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import type { BatchHandler } from './batching.ts'
+import type { QueueHooks } from './hooks.ts'
 import { buryMisfit } from './misfits.ts'
 import type { PayloadChecks } from './schemas.ts'
 
@@ -17,6 +18,7 @@ export type Handlers<Jobs extends object> =
 /** What a handler threw, and that it took too long. */
 export interface HandlingTerms {
   readonly checks: PayloadChecks | null
+  readonly around: QueueHooks['around']
   onError(error: unknown, job: ClaimedJob): void
 }
 
@@ -40,7 +42,8 @@ export async function handle(
       terms.onError(misfit, job)
       return () => buryMisfit(job, misfit)
     }
-    const result = await inTime(job, handler)
+    const run = (): Promise<unknown> => inTime(job, handler)
+    const result = await (terms.around === undefined ? run() : terms.around(job, run))
     return job.isClaimed ? () => job.ack(result) : nothing
   } catch (error) {
     terms.onError(error, job)

@@ -108,7 +108,7 @@ export const JOB_OPTIONS = [
   'trace',
 ] as const
 
-const MAX_TEXT_BYTES = 512
+export const MAX_TEXT_BYTES = 512
 const MAX_PRIORITY = 1_000_000
 const MAX_TAGS = 20
 const KINDS = ['fixed', 'linear', 'exponential'] as const

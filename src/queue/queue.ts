@@ -14,6 +14,7 @@ import { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimJobs } from './claiming.ts'
 import { type Enqueued, Enqueuer, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
 import type { Handlers } from './handling.ts'
+import { checkHooks, type QueueHooks, withTrace } from './hooks.ts'
 import { checkJobName, JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
 import { type LentJobs, lendJobs } from './lending.ts'
@@ -32,6 +33,8 @@ export interface QueueOptions {
    * anything is enqueued, and before a job is worked on: one that does not fit is dead, of the kind `invalid-payload`.
    */
   schemas?: SchemasByName
+  /** For tracing. */
+  hooks?: QueueHooks
 }
 
 export interface NewJob<Jobs extends object, Name extends keyof Jobs = keyof Jobs> extends JobOptions {
@@ -67,10 +70,11 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
   /** What becomes of lent jobs, told by whoever has their tokens. */
   readonly settle: SettlingByToken
   readonly #source: Source
+  readonly #hooks: QueueHooks
   readonly #enqueuer: Enqueuer
 
   constructor(runtime: Runtime, name: string, options: QueueOptions) {
-    checkOptions('options', options, ['codec', 'schemas'])
+    checkOptions('options', options, ['codec', 'schemas', 'hooks'])
     this.name = checkName('name', name)
     const unit = new Unit(runtime, { structure: 'queue', name, since: SINCE })
     this.#source = {
@@ -81,6 +85,7 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
       chores: new Chores({}),
       checks: options.schemas === undefined ? null : new PayloadChecks(options.schemas),
     }
+    this.#hooks = checkHooks(options.hooks ?? {})
     this.#enqueuer = new Enqueuer(this.#source)
     this.jobs = new JobList(this.#source)
     this.settings = new Settings(this.#source)
@@ -135,7 +140,7 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
 
   /** Starts to work on the jobs of the queue. Throws InvalidArgumentError. */
   work(handlers: Handlers<Jobs>, options: WorkOptions = {}): Worker<Jobs> {
-    return new Worker(this.#source, handlers, options)
+    return new Worker(this.#source, handlers, options, this.#hooks)
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */
@@ -159,7 +164,7 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
     if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
       throw new InvalidArgumentError('payload', 'must become text or bytes: the codec gave something else')
     }
-    const outgoing = toOutgoing(checkJobName(name), encoded, options)
+    const outgoing = toOutgoing(checkJobName(name), encoded, withTrace(options, this.#hooks))
     if (outgoing.bytes > MAX_PAYLOAD_BYTES) {
       throw new InvalidArgumentError('payload', `must be at most ${MAX_PAYLOAD_BYTES} bytes when encoded`)
     }

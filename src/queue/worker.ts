@@ -12,6 +12,7 @@ import type { Exchanged } from './exchange.ts'
 import { Exchanger } from './exchanger.ts'
 import { Extender } from './extender.ts'
 import { type Handler, type Handlers, handle, type Outcome } from './handling.ts'
+import type { QueueHooks } from './hooks.ts'
 import { Settler, toAck } from './settling.ts'
 import type { Source } from './source.ts'
 
@@ -33,6 +34,7 @@ const OPTIONS = ['concurrency', 'prefetch', 'lease', 'onSettled', 'onError'] as 
 export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #source: Source
   readonly #handlers: Handlers<Jobs>
+  readonly #hooks: QueueHooks
   readonly #concurrency: number
   readonly #room: number
   readonly #onSettled: (job: ClaimedJob) => void
@@ -49,12 +51,13 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #onQuiet: (() => void) | null = null
 
   /** Throws InvalidArgumentError. */
-  constructor(source: Source, handlers: Handlers<Jobs>, options: WorkOptions) {
+  constructor(source: Source, handlers: Handlers<Jobs>, options: WorkOptions, hooks: QueueHooks = {}) {
     checkOptions('options', options, OPTIONS)
     checkHandlers(handlers)
     const { concurrency = 10, prefetch = 0, lease = '30s', onSettled, onError } = options
     this.#source = source
     this.#handlers = handlers
+    this.#hooks = hooks
     this.#concurrency = checkInteger('concurrency', concurrency, 1, 10_000)
     this.#room = this.#concurrency + checkInteger('prefetch', prefetch, 0, 10_000)
     this.#onSettled = onSettled ?? (() => undefined)
@@ -189,7 +192,11 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   }
 
   #handle(job: ClaimedJob, handler: Handler<never> | null): Promise<Outcome> {
-    return handle(job, handler, { checks: this.#source.checks, onError: this.#onError })
+    return handle(job, handler, {
+      checks: this.#source.checks,
+      around: this.#hooks.around,
+      onError: this.#onError,
+    })
   }
 
   async #work(job: ClaimedJob, handling: Promise<Outcome>): Promise<void> {
