@@ -646,7 +646,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '1f2c06fdc8d12a08d190193b6b4aa217b54edda9',
+    sha1: '1cae0403a0263cc5a7cefeb10911040b5ae18ca6',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2081,7 +2081,9 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
-  if #ended + #stopped > 0 and may_free_others(queue, settings) and has_more(keys, queue) then
+  local freed = #ended + #stopped > 0 and may_free_others(queue, settings)
+  -- One that waits no more may have been called for what is there: another one comes.
+  if (freed or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)

@@ -1,4 +1,5 @@
-// Keeps the leases of claimed jobs: one timer for all of them, and one call. It ticks every third of a lease, and when
+// Keeps the leases of claimed jobs: one timer for all of them, and one call for those of a queue.
+// It ticks every third of a lease, and when
 // the next lease ends, so that nobody works on what others may begin, also when no extension comes through.
 
 import type { ClaimedJob } from './claimed-job.ts'
@@ -9,25 +10,23 @@ const MOST_A_CALL = 500
 const MARGIN_MS = 2
 
 export class Extender {
-  readonly #settler: Settler
   readonly #leaseMs: number
   readonly #onError: (error: unknown) => void
-  readonly #jobs = new Set<ClaimedJob>()
+  readonly #jobs = new Map<ClaimedJob, Settler>()
   #timer: NodeJS.Timeout | null = null
   #timerAt = Infinity
 
-  constructor(settler: Settler, leaseMs: number, onError: (error: unknown) => void) {
-    this.#settler = settler
+  constructor(leaseMs: number, onError: (error: unknown) => void) {
     this.#leaseMs = leaseMs
     this.#onError = onError
   }
 
-  get jobs(): ReadonlySet<ClaimedJob> {
-    return this.#jobs
+  get jobs(): Iterable<ClaimedJob> {
+    return this.#jobs.keys()
   }
 
-  keep(job: ClaimedJob): void {
-    this.#jobs.add(job)
+  keep(job: ClaimedJob, settler: Settler): void {
+    this.#jobs.set(job, settler)
     this.watch(job)
   }
 
@@ -58,16 +57,24 @@ export class Extender {
   #tend(): void {
     this.close()
     let leftMs = this.#leaseMs / 3
-    const due: ClaimedJob[] = []
-    for (const job of this.#jobs) {
+    const due = new Map<Settler, ClaimedJob[]>()
+    for (const [job, settler] of this.#jobs) {
       const { remainingMs } = job
       if (remainingMs <= MARGIN_MS) job.lose('lost')
       else leftMs = Math.min(leftMs, remainingMs - MARGIN_MS)
-      if (job.isClaimed && remainingMs < (this.#leaseMs * 5) / 6) due.push(job)
+      if (job.isClaimed && remainingMs < (this.#leaseMs * 5) / 6) {
+        const jobs = due.get(settler)
+        if (jobs === undefined) due.set(settler, [job])
+        else jobs.push(job)
+      }
     }
-    for (let from = 0; from < due.length; from += MOST_A_CALL) {
-      this.#settler.extendAll(due.slice(from, from + MOST_A_CALL), this.#leaseMs).catch(this.#onError)
-    }
+    for (const [settler, jobs] of due) this.#extend(settler, jobs)
     if (this.#jobs.size > 0) this.#plan(leftMs)
+  }
+
+  #extend(settler: Settler, jobs: readonly ClaimedJob[]): void {
+    for (let from = 0; from < jobs.length; from += MOST_A_CALL) {
+      settler.extendAll(jobs.slice(from, from + MOST_A_CALL), this.#leaseMs).catch(this.#onError)
+    }
   }
 }

@@ -140,7 +140,7 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
 
   /** Starts to work on the jobs of the queue. Throws InvalidArgumentError. */
   work(handlers: Handlers<Jobs>, options: WorkOptions = {}): Worker<Jobs> {
-    return new Worker(this.#source, handlers, options, this.#hooks)
+    return new Worker([this.#source], handlers, options, this.#hooks)
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */
