@@ -16,7 +16,8 @@ import { Fenced, type FencedOptions } from './lock/fenced.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
 import { LockSet } from './lock/lock-set.ts'
 import { Once, type OnceOptions } from './once/once.ts'
-import { Queue, type QueueOptions } from './queue/queue.ts'
+import { openQueue, type PartitionedQueue, type PartitionedQueueOptions } from './queue/partitioned.ts'
+import type { Queue, QueueOptions } from './queue/queue.ts'
 import type { GivenBy, MadeBy, SchemasByName } from './queue/schemas.ts'
 import type { Allowed, Denied } from './rate-limit/decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
@@ -84,6 +85,16 @@ export class Perilune implements AsyncDisposable {
     return new Once(this.#runtime, name, options)
   }
 
+  /** Jobs in several slots; the schemas say what their payloads are. */
+  queue<Schemas extends SchemasByName>(
+    name: string,
+    options: PartitionedQueueOptions & { schemas: Schemas },
+  ): PartitionedQueue<MadeBy<Schemas>, GivenBy<Schemas>>
+  /** Jobs in several slots: one name, one worker, more than one core takes. */
+  queue<Jobs extends object = Record<string, unknown>>(
+    name: string,
+    options: PartitionedQueueOptions,
+  ): PartitionedQueue<Jobs>
   /** Jobs, each done by one worker at a time; the schemas say what their payloads are. */
   queue<Schemas extends SchemasByName>(
     name: string,
@@ -91,8 +102,8 @@ export class Perilune implements AsyncDisposable {
   ): Queue<MadeBy<Schemas>, GivenBy<Schemas>>
   /** Jobs, each done by one worker at a time. `Jobs` maps their names to their payloads. */
   queue<Jobs extends object = Record<string, unknown>>(name: string, options?: QueueOptions): Queue<Jobs>
-  queue(name: string, options: QueueOptions = {}): Queue {
-    return new Queue(this.#runtime, name, options)
+  queue(name: string, options: QueueOptions | PartitionedQueueOptions = {}): Queue | PartitionedQueue {
+    return openQueue(this.#runtime, name, options)
   }
 
   /** How much each subject may take; without `onOutage` a decision is always the store's own. */
@@ -206,11 +217,14 @@ export { type Handler, type Handlers, MaxRunError } from './queue/handling.ts'
 export type { QueueHooks } from './queue/hooks.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
 export type { Failures, Job, JobListOptions, JobPage, JobState, SearchOptions } from './queue/jobs.ts'
+export type { PartitionedJobs } from './queue/partition-jobs.ts'
+export type { PartitionedQueueInspection, PartitionedSettings } from './queue/partition-settings.ts'
+export { PartitionedQueue, type PartitionedQueueOptions } from './queue/partitioned.ts'
+export type { NewJob } from './queue/preparing.ts'
 export type { LentJob, LentJobs } from './queue/lending.ts'
 // A claim of a feed has options of its own.
 export {
   type ClaimOptions as QueueClaimOptions,
-  type NewJob,
   Queue,
   type QueueOptions,
 } from './queue/queue.ts'

@@ -9,6 +9,7 @@ import { toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Exchanged, LossReason } from './exchange.ts'
+import { toId } from './ids.ts'
 import { PLAIN } from './job-options.ts'
 import type { Source } from './source.ts'
 
@@ -100,7 +101,8 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     this.#endsAt = exchanged.endsAt
     this.number = String(told.number)
     this.token = told.token
-    this.id = options?.id ?? this.number
+    const { id = this.number } = options ?? {}
+    this.id = id === this.number ? toId(source, id) : id
     this.name = told.name
     this.attempt = told.attempt
     this.maxAttempts = options?.maxAttempts ?? PLAIN.maxAttempts
@@ -110,6 +112,11 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     this.trace = options?.trace ?? ''
     this.maxRunMs = options?.maxRunMs ?? 0
     this.enqueuedAtMs = Math.floor(told.number / 1000)
+  }
+
+  /** Which partition of its queue it is from; null: the queue has none. */
+  get partition(): number | null {
+    return this.#source.partition
   }
 
   /** Throws what the codec throws when it cannot read the payload. */

@@ -5,6 +5,7 @@ import { enqueue, enqueueAlike } from '../generated/queue.ts'
 import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
 import { inGroups } from '../runtime/in-groups.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
+import { toId } from './ids.ts'
 import { type JobSpec, PLAIN } from './job-options.ts'
 import type { Source } from './source.ts'
 import { toldOn } from '../runtime/told.ts'
@@ -82,23 +83,27 @@ export class Enqueuer {
     if (name !== null) {
       const payloads = jobs.map(({ spec }) => spec.payload)
       const { first } = await run(enqueueAlike, (id) => ({ ...common, ...id, name, payloads }))
-      return jobs.map((_, at) => ({ id: String(first + at), duplicate: false }))
+      return jobs.map((_, at) => ({ id: toId(this.#source, first + at), duplicate: false }))
     }
     const specs = jobs.map(({ spec }) => spec)
     const { first, duplicates } = await run(enqueue, (id) => ({ ...common, ...id, specs }))
-    return toEnqueued(first, specs, duplicates)
+    return toEnqueued(this.#source, first, specs, duplicates)
   }
 }
 
 function toEnqueued(
+  source: Source,
   first: number,
   specs: readonly JobSpec[],
   duplicates: readonly { readonly at: number; readonly number: number }[],
 ): Enqueued[] {
-  const enqueued = specs.map(({ id }, at) => ({ id: id === '' ? String(first + at) : id, duplicate: false }))
+  const enqueued = specs.map(({ id }, at) => ({
+    id: id === '' ? toId(source, first + at) : id,
+    duplicate: false,
+  }))
   for (const { at, number } of duplicates) {
     const id = specs[at]?.id ?? ''
-    enqueued[at] = { id: id === '' ? String(number) : id, duplicate: true }
+    enqueued[at] = { id: id === '' ? toId(source, number) : id, duplicate: true }
   }
   return enqueued
 }

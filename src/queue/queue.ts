@@ -12,12 +12,13 @@ import type { Waiting } from '../runtime/wait.ts'
 import { Chores } from './chores.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimJobs } from './claiming.ts'
-import { type Enqueued, Enqueuer, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
+import { type Enqueued, Enqueuer } from './enqueueing.ts'
 import type { Handlers } from './handling.ts'
-import { checkHooks, type QueueHooks, withTrace } from './hooks.ts'
-import { checkJobName, JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
+import { checkHooks, type QueueHooks } from './hooks.ts'
+import type { JobOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
 import { type LentJobs, lendJobs } from './lending.ts'
+import { type NewJob, Preparer } from './preparing.ts'
 import { PayloadChecks, type SchemasByName } from './schemas.ts'
 import { Settings } from './settings.ts'
 import { Settler } from './settling.ts'
@@ -37,11 +38,6 @@ export interface QueueOptions {
   hooks?: QueueHooks
 }
 
-export interface NewJob<Jobs extends object, Name extends keyof Jobs = keyof Jobs> extends JobOptions {
-  name: Name & string
-  payload: Jobs[Name]
-}
-
 export interface ClaimOptions extends Waiting {
   /** How many at most; default 1. */
   limit?: number
@@ -52,7 +48,7 @@ export interface ClaimOptions extends Waiting {
 }
 
 const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
-const CLAIM_OPTIONS = [...LEND_OPTIONS, 'acks'] as const
+export const CLAIM_OPTIONS: readonly string[] = [...LEND_OPTIONS, 'acks'] as const
 const SINCE = '6.2.0'
 
 /**
@@ -71,25 +67,25 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
   readonly settle: SettlingByToken
   readonly #source: Source
   readonly #hooks: QueueHooks
+  readonly #preparer: Preparer
   readonly #enqueuer: Enqueuer
 
-  constructor(runtime: Runtime, name: string, options: QueueOptions) {
+  /** `source`: what the queue stands on, where that is known already. */
+  constructor(
+    runtime: Runtime,
+    name: string,
+    options: QueueOptions,
+    source: Source = openSource(runtime, name, options, null),
+  ) {
     checkOptions('options', options, ['codec', 'schemas', 'hooks'])
-    this.name = checkName('name', name)
-    const unit = new Unit(runtime, { structure: 'queue', name, since: SINCE })
-    this.#source = {
-      unit,
-      codec: options.codec ?? jsonOf<unknown>('payload'),
-      name,
-      pace: { slowly: 0 },
-      chores: new Chores({}),
-      checks: options.schemas === undefined ? null : new PayloadChecks(options.schemas),
-    }
+    this.name = name
+    this.#source = source
     this.#hooks = checkHooks(options.hooks ?? {})
-    this.#enqueuer = new Enqueuer(this.#source)
-    this.jobs = new JobList(this.#source)
-    this.settings = new Settings(this.#source)
-    this.settle = new SettlingByToken(this.#source)
+    this.#preparer = new Preparer(source, this.#hooks)
+    this.#enqueuer = new Enqueuer(source)
+    this.jobs = new JobList(source)
+    this.settings = new Settings(source)
+    this.settle = new SettlingByToken(source)
   }
 
   /**
@@ -101,22 +97,15 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
     payload: Given[Name],
     options?: JobOptions,
   ): Promise<Enqueued> {
-    const checking = this.#source.checks?.check(name, payload, 'payload')
-    if (checking !== undefined) await checking
-    return this.#enqueuer.enqueue(this.#outgoing(name, payload, toSpecOptions(options)))
+    // What is ready at once is sent with whatever else this tick brings.
+    const outgoing = this.#preparer.one(name, payload, options)
+    return this.#enqueuer.enqueue(outgoing instanceof Promise ? await outgoing : outgoing)
   }
 
   /** As `enqueue`, for many jobs, in order; a thousand travel together. Throws InvalidArgumentError. */
   async enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]> {
-    if (!Array.isArray(jobs)) throw new InvalidArgumentError('jobs', 'must be a list of jobs')
-    const outgoing = (jobs as readonly NewJob<Given>[]).map((job) => {
-      checkOptions('job', job, ['name', 'payload', ...JOB_OPTIONS])
-      const { name, payload, ...options } = job
-      return this.#outgoing(name, payload, toSpecOptions(options))
-    })
-    const checking = this.#checkPayloads(jobs)
-    if (checking !== undefined) await checking
-    return this.#enqueuer.enqueueMany(outgoing)
+    const outgoing = this.#preparer.many(jobs)
+    return this.#enqueuer.enqueueMany(outgoing instanceof Promise ? await outgoing : outgoing)
   }
 
   /**
@@ -145,38 +134,49 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */
   async clear(): Promise<boolean> {
-    const { existed } = await this.#source.unit.run(clear, await learnTold(this.#source.unit))
-    return existed
-  }
-
-  /** As those of one tick travel together, nothing waits where no schema does. */
-  #checkPayloads(jobs: readonly NewJob<Given>[]): Promise<unknown> | undefined {
-    const { checks } = this.#source
-    if (checks === null) return undefined
-    const late = jobs
-      .map(({ name, payload }, at) => checks.check(name, payload, `jobs[${at}].payload`))
-      .filter((checking) => checking !== undefined)
-    return late.length === 0 ? undefined : Promise.all(late)
-  }
-
-  #outgoing(name: string, payload: unknown, options: ReturnType<typeof toSpecOptions>): Outgoing {
-    const encoded = this.#source.codec.encode(payload)
-    if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
-      throw new InvalidArgumentError('payload', 'must become text or bytes: the codec gave something else')
-    }
-    const outgoing = toOutgoing(checkJobName(name), encoded, withTrace(options, this.#hooks))
-    if (outgoing.bytes > MAX_PAYLOAD_BYTES) {
-      throw new InvalidArgumentError('payload', `must be at most ${MAX_PAYLOAD_BYTES} bytes when encoded`)
-    }
-    return outgoing
+    return clearSource(this.#source)
   }
 }
 
-function toClaimTerms({ limit = 1, lease = '30s' }: ClaimOptions): ClaimTerms {
+/** `partition`: which one it is of how many. Throws InvalidArgumentError. */
+export function openSource(
+  runtime: Runtime,
+  name: string,
+  { codec = jsonOf<unknown>('payload'), schemas }: QueueOptions,
+  partition: { number: number; count: number } | null,
+): Source {
+  const place = { structure: 'queue', name: checkName('name', name), since: SINCE }
+  return {
+    unit: new Unit(runtime, partition === null ? place : { ...place, unit: String(partition.number) }),
+    codec: partition === null ? codec : inPartitions(codec, partition.count),
+    name,
+    pace: { slowly: 0 },
+    chores: new Chores({}),
+    checks: schemas === undefined ? null : new PayloadChecks(schemas),
+    partition: partition === null ? null : partition.number,
+  }
+}
+
+/** Whoever thinks of another number of partitions is refused for the name of the codec. */
+function inPartitions(codec: Codec<unknown>, count: number): Codec<unknown> {
+  return {
+    name: `${codec.name} in ${count} partitions`,
+    encode: (payload) => codec.encode(payload),
+    decode: (bytes) => codec.decode(bytes),
+  }
+}
+
+/** Resolves to false when there was nothing. */
+export async function clearSource({ unit }: Source): Promise<boolean> {
+  const { existed } = await unit.run(clear, await learnTold(unit))
+  return existed
+}
+
+export function toClaimTerms({ limit = 1, lease = '30s' }: ClaimOptions): ClaimTerms {
   return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
 }
 
-function checkAcks(acks: unknown): readonly ClaimedJob[] {
+export function checkAcks(acks: unknown): readonly ClaimedJob[] {
   const isList = Array.isArray(acks) && acks.length <= 200
   if (!isList || !acks.every((job) => job instanceof ClaimedJob)) {
     throw new InvalidArgumentError('acks', 'must be a list of at most 200 claimed jobs')

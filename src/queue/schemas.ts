@@ -65,7 +65,10 @@ export class PayloadChecks {
     if (schema === undefined) return undefined
     const validated = schema['~standard'].validate(payload)
     if (!(validated instanceof Promise)) return refuse(validated, path)
-    return validated.then((late) => refuse(late, path))
+    const late = validated.then((told) => refuse(told, path))
+    // Where another payload is refused first, nobody waits for this one.
+    late.catch(() => undefined)
+    return late
   }
 
   /** Null when the payload of a job fits: it is then what the schema made of it. Throws what a schema throws. */

@@ -14,4 +14,6 @@ export interface Source {
   readonly chores: Chores
   /** Null: any payload will do. */
   readonly checks: PayloadChecks | null
+  /** Which partition of the queue it is; null: the queue has none. */
+  readonly partition: number | null
 }
