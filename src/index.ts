@@ -210,10 +210,10 @@ export {
   type BatchOptions,
   batch,
 } from './queue/batching.ts'
-export { type BuryOptions, ClaimedJob, type RetryOptions } from './queue/claimed-job.ts'
+export { type BuryOptions, ClaimedJob, type ReleaseOptions, type RetryOptions } from './queue/claimed-job.ts'
 export type { Enqueued } from './queue/enqueueing.ts'
 export type { LossReason } from './queue/exchange.ts'
-export { type Handler, type Handlers, MaxRunError } from './queue/handling.ts'
+export type { Handler, Handlers } from './queue/handling.ts'
 export type { QueueHooks } from './queue/hooks.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
 export type { Failures, Job, JobListOptions, JobPage, JobState, SearchOptions } from './queue/jobs.ts'
@@ -282,6 +282,7 @@ export {
   type DriverErrorCode,
   InvalidArgumentError,
   LeaseLostError,
+  MaxRunError,
   PeriluneError,
   UnsupportedServerError,
   WaitTimeoutError,

@@ -1,7 +1,7 @@
 --[[
 Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order
 given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or
-whose unique key is held: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace`
+whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace`
 gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is
 told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
 
@@ -25,7 +25,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text): see shared/queue/job; `until`: s, d or w
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text idempotency_key:text): see shared/queue/job; `until`: s, d or w
 
 -- @include shared/exact
 -- @include shared/exact-range
@@ -46,6 +46,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/number
 -- @include shared/queue/enqueue
 -- @include shared/queue/replace
+-- @include shared/queue/idempotency
 -- @include shared/queue/idle
 
 local keys = {
@@ -75,13 +76,13 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#specs - specs_at + 1) / 18
+local count = (#specs - specs_at + 1) / 19
 local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
 local duplicates, soonest_ms, standing, has_windows = {}, math.huge, 0, false
 begin_queue(meta, queue, now_us)
-for at = specs_at, #specs, 18 do
-  local place = (at - specs_at) / 18
+for at = specs_at, #specs, 19 do
+  local place = (at - specs_at) / 19
   local seq, delay_ms = string.format(form, first - base + place), tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
   local unique, till, window_ms = specs[at + 12], specs[at + 13], tonumber(specs[at + 14])
@@ -100,13 +101,16 @@ for at = specs_at, #specs, 18 do
     trace = specs[at + 16],
     tags = specs[at + 17],
   }
-  local other = job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id)
+  local key = specs[at + 18]
+  local repeated = key ~= '' and job_of_key(ids, key, now_ms)
+  local other = repeated
+    or job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id)
     or unique ~= '' and holder_of_unique(ids, unique, now_ms)
   if other then
     duplicates[#duplicates + 1] = place
     duplicates[#duplicates + 1] = tonumber(other)
     queue.enqueued = queue.enqueued - 1
-    if specs[at + 15] == '1' then
+    if specs[at + 15] == '1' and not repeated then
       replace_job(keys, queue, other, job, specs[at + 1], due_ms, now_us)
       standing = standing + (due_ms == 0 and 1 or 0)
     end
@@ -120,6 +124,10 @@ for at = specs_at, #specs, 18 do
       has_windows = has_windows or till == 'w'
     end
     standing = standing + (due_ms == 0 and 1 or 0)
+  end
+  if key ~= '' and not repeated then
+    remember_key(ids, key, other or seq, now_ms)
+    has_windows = true
   end
   soonest_ms = due_ms > 0 and math.min(soonest_ms, due_ms) or soonest_ms
 end

@@ -1,6 +1,6 @@
 --[[
 Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never
-begun. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated
+begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated
 call is answered the same and does nothing more.
 
 @returns released  refused:[at:integer why:text]
@@ -17,13 +17,14 @@ local turns = KEYS[8] -- list: groups that may be served, in turn
 local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local scheduled = KEYS[12] -- sorted set: jobs that wait for their time -> that time, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the jobs
+local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer): the jobs
 
 -- @include shared/clock
 -- @include shared/calls
@@ -31,23 +32,28 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the j
 -- @include shared/queue/state
 -- @include shared/queue/save
 -- @include shared/queue/save-call
+-- @include shared/queue/settings
 -- @include shared/queue/marks
+-- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
 -- @include shared/queue/names
 -- @include shared/queue/groups
 -- @include shared/queue/ready
+-- @include shared/queue/backoff
 -- @include shared/queue/end
 -- @include shared/queue/stop
 -- @include shared/queue/idle
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
+-- @include shared/queue/freed
 
 local keys = {
   jobs = jobs,
   ready = ready,
   prioritized = prioritized,
+  scheduled = scheduled,
   leases = leases,
   grouped = grouped,
   groups = groups,
@@ -72,34 +78,47 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local refused = {}
+local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
-for at = #claims - 1, claims_at, -2 do
+for at = #claims - 2, claims_at, -3 do
   local seq = claims[at]
   local record, run, why = judge_job(jobs, seq, tonumber(claims[at + 1]))
   if why then
     table.insert(refused, 1, why)
-    table.insert(refused, 1, (at - claims_at) / 2)
+    table.insert(refused, 1, (at - claims_at) / 3)
     if why == 'cancelled' then
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job = read_job(record)
+    local job, delay_ms = read_job(record), tonumber(claims[at + 2])
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    redis.call(
-      'HSET',
-      jobs,
-      'r' .. seq,
-      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.flags, run.name)
-    )
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, true, now_us)
+    run.attempts = run.attempts - 1
+    if delay_ms > 0 then
+      wait_again(keys, queue, seq, job, run, now_ms + delay_ms, now_us)
+      soonest_ms = math.min(soonest_ms, now_ms + delay_ms)
+    else
+      standing = standing + 1
+      redis.call(
+        'HSET',
+        jobs,
+        'r' .. seq,
+        pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+      )
+      queue.ready = queue.ready + run.size
+      stand_ready(keys, queue, job, seq, true, now_us)
+    end
   end
 end
 if queue.idle > 0 then
-  local released = (#claims - claims_at + 1) / 2 - #refused / 2
-  call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
+  if soonest_ms < math.huge and frees_others(queue) then
+    standing = math.max(standing, 1)
+  end
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  call_idle(idle, queue, math.min(standing, 8), how)
+  if soonest_ms < math.huge then
+    see_to(idle, queue, soonest_ms, now_ms, how)
+  end
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', refused }

@@ -1,5 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { App } from '../fastify.ts'
+import { headerOf } from '../v1/headers.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { duration } from '../v1/arguments.ts'
 import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
@@ -29,6 +30,9 @@ const NewJob = Type.Object(
     unique,
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 20, description: 'To search for.' })),
     trace: text('Of the trace that the job belongs to, such as a `traceparent`.'),
+    idempotencyKey: text(
+      'A job with the same key within 24 hours is a duplicate, whatever became of the first.',
+    ),
   },
   strict,
 )
@@ -44,12 +48,14 @@ export function enqueueJobs(app: App, { limits }: Parts, open: Open): void {
     description: 'All or nothing. A job with an id of its own may be enqueued again: it is a duplicate then.',
     params: NamePath,
     querystring: NoQuery,
+    described: { 'Idempotency-Key': 'For a request with one job: its idempotencyKey.' },
     body: Body,
     response: answers(enqueued, ...BODY),
   }
   const options = { schema, bodyLimit: limits.maxAppendBytes }
   app.post('/queues/:name/jobs', options, async (request, reply) => {
-    const results = await open(request).enqueueMany(newJobs(request.body, request.jsonText))
+    const key = headerOf(request, 'Idempotency-Key')
+    const results = await open(request).enqueueMany(newJobs(request.body, request.jsonText, key))
     const jobs = results.map(({ id, duplicate }) => ({ id, duplicate }))
     return reply.code(jobs.every(({ duplicate }) => duplicate) ? 200 : 201).send({ jobs })
   })

@@ -5644,7 +5644,7 @@ export interface EnqueueArguments {
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** see shared/queue/job; `until`: s, d or w */
-  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string }[]
+  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly idempotencyKey: string }[]
 }
 
 export type EnqueueAnswer =
@@ -5660,20 +5660,20 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 }
 
 /**
- * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
+ * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
  * Cost: O(jobs x log n).
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '3d67b29276fb8babaed6f4569e35b6439993b148',
+    sha1: 'a4ba718858b767807b9f9c891c8f2f40d256eb83',
     reads: false,
     bytes: false,
     source: `--[[
 Puts jobs into a queue, each with options of its own. Their numbers are \`first\`, \`first + 1\` and so on in the order
 given, but for those named in \`duplicates\` (places counted from 0), whose id is that of a job that is still known, or
-whose unique key is held: those are not enqueued, and \`number\` is that of the other job. A duplicate that may \`replace\`
+whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and \`number\` is that of the other job. A duplicate that may \`replace\`
 gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is
 told in \`duplicates\` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
 
@@ -5697,7 +5697,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text): see shared/queue/job; \`until\`: s, d or w
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text idempotency_key:text): see shared/queue/job; \`until\`: s, d or w
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16.
@@ -6409,6 +6409,20 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     queue.scheduled = queue.scheduled + size
   end
 end
+-- Idempotency keys, in the hash of ids: under 'k' and the key what a unique key that holds for a time has under its own,
+-- '<job> w <ends_ms>', so that both are dropped alike. Whatever becomes of the job, a request that is sent again is
+-- answered with it.
+local KEY_KEPT_MS = 86400000
+
+-- The number of the job of the first request with this key, or nil.
+local function job_of_key(ids, key, now_ms)
+  local seq, ends_ms = string.match(redis.call('HGET', ids, 'k' .. key) or '', '^(%d+) w (%d+)$')
+  return seq and tonumber(ends_ms) > now_ms and seq or nil
+end
+
+local function remember_key(ids, key, seq, now_ms)
+  redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + KEY_KEPT_MS))
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
@@ -6499,13 +6513,13 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#specs - specs_at + 1) / 18
+local count = (#specs - specs_at + 1) / 19
 local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
 local duplicates, soonest_ms, standing, has_windows = {}, math.huge, 0, false
 begin_queue(meta, queue, now_us)
-for at = specs_at, #specs, 18 do
-  local place = (at - specs_at) / 18
+for at = specs_at, #specs, 19 do
+  local place = (at - specs_at) / 19
   local seq, delay_ms = string.format(form, first - base + place), tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
   local unique, till, window_ms = specs[at + 12], specs[at + 13], tonumber(specs[at + 14])
@@ -6524,13 +6538,16 @@ for at = specs_at, #specs, 18 do
     trace = specs[at + 16],
     tags = specs[at + 17],
   }
-  local other = job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id)
+  local key = specs[at + 18]
+  local repeated = key ~= '' and job_of_key(ids, key, now_ms)
+  local other = repeated
+    or job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id)
     or unique ~= '' and holder_of_unique(ids, unique, now_ms)
   if other then
     duplicates[#duplicates + 1] = place
     duplicates[#duplicates + 1] = tonumber(other)
     queue.enqueued = queue.enqueued - 1
-    if specs[at + 15] == '1' then
+    if specs[at + 15] == '1' and not repeated then
       replace_job(keys, queue, other, job, specs[at + 1], due_ms, now_us)
       standing = standing + (due_ms == 0 and 1 or 0)
     end
@@ -6544,6 +6561,10 @@ for at = specs_at, #specs, 18 do
       has_windows = has_windows or till == 'w'
     end
     standing = standing + (due_ms == 0 and 1 or 0)
+  end
+  if key ~= '' and not repeated then
+    remember_key(ids, key, other or seq, now_ms)
+    has_windows = true
   end
   soonest_ms = due_ms > 0 and math.min(soonest_ms, due_ms) or soonest_ms
 end
@@ -6583,11 +6604,12 @@ return { 'enqueued', first, duplicates }
     [654, 'lua/shared/queue/number.lua', 1],
     [663, 'lua/shared/queue/enqueue.lua', 1],
     [680, 'lua/shared/queue/replace.lua', 1],
-    [740, 'lua/shared/queue/idle.lua', 1],
-    [802, 'lua/queue/enqueue.lua', 50],
+    [740, 'lua/shared/queue/idempotency.lua', 1],
+    [754, 'lua/shared/queue/idle.lua', 1],
+    [816, 'lua/queue/enqueue.lua', 51],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(6 + args.specs.length * 18)
+    const encoded = new Array<Argument>(6 + args.specs.length * 19)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
@@ -6614,6 +6636,7 @@ return { 'enqueued', first, duplicates }
       encoded[at++] = item.replace ? 1 : 0
       encoded[at++] = item.trace
       encoded[at++] = item.tags
+      encoded[at++] = item.idempotencyKey
     }
     return encoded
   },
@@ -8186,7 +8209,7 @@ export interface ReleaseArguments {
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** the jobs */
-  readonly claims: readonly { readonly number: string; readonly token: number }[]
+  readonly claims: readonly { readonly number: string; readonly token: number; readonly delayMs: number }[]
 }
 
 export type ReleaseAnswer =
@@ -8202,19 +8225,19 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 }
 
 /**
- * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more.
+ * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more.
  *
  * Cost: O(jobs x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'efa74467e7674652cb8ac5d3276b8cc5052f0ed6',
+    sha1: '400c3f3579fb44f19d43069a3b436c7a1ef2dc7d',
     reads: false,
     bytes: false,
     source: `--[[
 Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never
-begun. Each job is judged by itself: those named in \`refused\` (places counted from 0) have been lost, and why. A repeated
+begun, or with a delay when that is over. Each job is judged by itself: those named in \`refused\` (places counted from 0) have been lost, and why. A repeated
 call is answered the same and does nothing more.
 
 @returns released  refused:[at:integer why:text]
@@ -8231,13 +8254,14 @@ local turns = KEYS[8] -- list: groups that may be served, in turn
 local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local scheduled = KEYS[12] -- sorted set: jobs that wait for their time -> that time, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the jobs
+local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer): the jobs
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -8454,6 +8478,33 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+
+local function parse_settings(text)
+  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+  return {
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    keep_count = tonumber(keep_count),
+    keep_ms = tonumber(keep_ms),
+  }
+end
+
+local function format_settings(settings)
+  return string.format(
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
+    settings.paused and 1 or 0,
+    settings.concurrency,
+    settings.rate_limit,
+    settings.rate_window_ms,
+    settings.keep_count,
+    settings.keep_ms
+  )
+end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
 
@@ -8464,6 +8515,14 @@ end
 local function set_mark(queue, mark)
   if not is_marked(queue, mark) then
     queue.marks = queue.marks + mark
+  end
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
   end
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
@@ -8840,6 +8899,46 @@ local function leave_ready(keys, queue, job, seq, now_us)
     queue.ghosts = queue.ghosts + 1
   end
 end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood.
@@ -8960,11 +9059,21 @@ local function parse_places(text)
   end
   return places
 end
+-- Where only so many jobs may be claimed at once, one that ends lets another one start.
+
+-- Whether a worker that waits is to be called because a job is claimed no more.
+local function frees_others(queue)
+  if queue.idle == 0 or queue.ready == 0 then
+    return false
+  end
+  return is_marked(queue, GROUPS) or parse_settings(queue.settings).concurrency > 0
+end
 
 local keys = {
   jobs = jobs,
   ready = ready,
   prioritized = prioritized,
+  scheduled = scheduled,
   leases = leases,
   grouped = grouped,
   groups = groups,
@@ -8989,64 +9098,81 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local refused = {}
+local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
-for at = #claims - 1, claims_at, -2 do
+for at = #claims - 2, claims_at, -3 do
   local seq = claims[at]
   local record, run, why = judge_job(jobs, seq, tonumber(claims[at + 1]))
   if why then
     table.insert(refused, 1, why)
-    table.insert(refused, 1, (at - claims_at) / 2)
+    table.insert(refused, 1, (at - claims_at) / 3)
     if why == 'cancelled' then
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job = read_job(record)
+    local job, delay_ms = read_job(record), tonumber(claims[at + 2])
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    redis.call(
-      'HSET',
-      jobs,
-      'r' .. seq,
-      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.flags, run.name)
-    )
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, true, now_us)
+    run.attempts = run.attempts - 1
+    if delay_ms > 0 then
+      wait_again(keys, queue, seq, job, run, now_ms + delay_ms, now_us)
+      soonest_ms = math.min(soonest_ms, now_ms + delay_ms)
+    else
+      standing = standing + 1
+      redis.call(
+        'HSET',
+        jobs,
+        'r' .. seq,
+        pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+      )
+      queue.ready = queue.ready + run.size
+      stand_ready(keys, queue, job, seq, true, now_us)
+    end
   end
 end
 if queue.idle > 0 then
-  local released = (#claims - claims_at + 1) / 2 - #refused / 2
-  call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
+  if soonest_ms < math.huge and frees_others(queue) then
+    standing = math.max(standing, 1)
+  end
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  call_idle(idle, queue, math.min(standing, 8), how)
+  if soonest_ms < math.huge then
+    see_to(idle, queue, soonest_ms, now_ms, how)
+  end
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', refused }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'scheduled'],
   lines: [
     [1, 'lua/queue/release.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/calls.lua', 1],
-    [80, 'lua/shared/tell.lua', 1],
-    [105, 'lua/shared/queue/state.lua', 1],
-    [181, 'lua/shared/queue/save.lua', 1],
-    [235, 'lua/shared/queue/save-call.lua', 1],
-    [243, 'lua/shared/queue/marks.lua', 1],
-    [255, 'lua/shared/queue/rate.lua', 1],
-    [275, 'lua/shared/queue/job.lua', 1],
-    [361, 'lua/shared/queue/run.lua', 1],
-    [408, 'lua/shared/queue/names.lua', 1],
-    [454, 'lua/shared/queue/groups.lua', 1],
-    [595, 'lua/shared/queue/ready.lua', 1],
-    [629, 'lua/shared/queue/end.lua', 1],
-    [646, 'lua/shared/queue/stop.lua', 1],
-    [655, 'lua/shared/queue/idle.lua', 1],
-    [717, 'lua/shared/queue/judge-one.lua', 1],
-    [727, 'lua/shared/queue/told.lua', 1],
-    [749, 'lua/queue/release.lua', 46],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/calls.lua', 1],
+    [81, 'lua/shared/tell.lua', 1],
+    [106, 'lua/shared/queue/state.lua', 1],
+    [182, 'lua/shared/queue/save.lua', 1],
+    [236, 'lua/shared/queue/save-call.lua', 1],
+    [244, 'lua/shared/queue/settings.lua', 1],
+    [271, 'lua/shared/queue/marks.lua', 1],
+    [283, 'lua/shared/queue/note-due.lua', 1],
+    [291, 'lua/shared/queue/rate.lua', 1],
+    [311, 'lua/shared/queue/job.lua', 1],
+    [397, 'lua/shared/queue/run.lua', 1],
+    [444, 'lua/shared/queue/names.lua', 1],
+    [490, 'lua/shared/queue/groups.lua', 1],
+    [631, 'lua/shared/queue/ready.lua', 1],
+    [665, 'lua/shared/queue/backoff.lua', 1],
+    [705, 'lua/shared/queue/end.lua', 1],
+    [722, 'lua/shared/queue/stop.lua', 1],
+    [731, 'lua/shared/queue/idle.lua', 1],
+    [793, 'lua/shared/queue/judge-one.lua', 1],
+    [803, 'lua/shared/queue/told.lua', 1],
+    [825, 'lua/shared/queue/freed.lua', 1],
+    [834, 'lua/queue/release.lua', 51],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(6 + args.claims.length * 2)
+    const encoded = new Array<Argument>(6 + args.claims.length * 3)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
@@ -9057,6 +9183,7 @@ return { 'released', refused }
     for (const item of args.claims) {
       encoded[at++] = item.number
       encoded[at++] = item.token
+      encoded[at++] = item.delayMs
     }
     return encoded
   },

@@ -22,6 +22,11 @@ export interface RetryOptions {
   message?: string
 }
 
+export interface ReleaseOptions {
+  /** How long until others may begin; default: they may at once. */
+  delay?: Duration
+}
+
 export interface BuryOptions {
   /** What failed: dead jobs of one kind are kept together. Default `buried`. */
   kind?: string
@@ -40,7 +45,7 @@ export interface Settling {
   ack(job: Leased, result: unknown): Promise<void>
   retry(job: Leased, delayMs: number, kind: string, message: string): Promise<'retried' | 'buried'>
   bury(job: Leased, kind: string, message: string): Promise<void>
-  release(job: Leased): Promise<void>
+  release(job: Leased, delayMs: number): Promise<void>
   extend(job: Leased, leaseMs: number): Promise<void>
 }
 
@@ -57,7 +62,7 @@ export interface Leased {
 
 export const MAX_MESSAGE_BYTES = 4096
 
-export class ClaimedJob<Payload = unknown> implements Leased {
+export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   readonly number: string
   readonly token: number
   /** What to call the job: its own id, or the one the queue gave it. */
@@ -82,6 +87,8 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   #decoded: { payload: Payload } | null = null
   #aborter: AbortController | null = null
   #endsAt: number
+  #expiresAtMs: number
+  #acking: Promise<void> | null = null
   #state: 'claimed' | 'settled' | 'lost' = 'claimed'
   #lostBecause: LossReason = 'lost'
   #stopped: Error | null = null
@@ -99,6 +106,7 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     this.#settling = settling
     this.#encoded = told.payload
     this.#endsAt = exchanged.endsAt
+    this.#expiresAtMs = exchanged.endsAtMs
     this.number = String(told.number)
     this.token = told.token
     const { id = this.number } = options ?? {}
@@ -135,6 +143,11 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     return this.#aborter.signal
   }
 
+  /** When the lease ends, in milliseconds of the server's clock. */
+  get expiresAtMs(): number {
+    return this.#expiresAtMs
+  }
+
   /** How long the lease lasts for certain, by this process's own clock; 0 when it is settled or lost. */
   get remainingMs(): number {
     return this.#state === 'claimed' ? Math.max(0, this.#endsAt - performance.now()) : 0
@@ -155,12 +168,14 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     return this.#outcome
   }
 
-  /** The job is done. Throws LeaseLostError when it was lost before. */
-  ack(result?: unknown): Promise<void> {
-    return this.#settle(async () => {
+  /** The job is done. A second call does nothing. Throws LeaseLostError when it was lost before. */
+  async ack(result?: unknown): Promise<void> {
+    if (this.#outcome === 'acked') return
+    this.#acking ??= this.#settle(async () => {
       await this.#settling.ack(this, result)
       this.#outcome = 'acked'
-    })
+    }).finally(() => (this.#acking = null))
+    await this.#acking
   }
 
   /**
@@ -189,13 +204,21 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   }
 
   /**
-   * Gives the job to others, as if this attempt had never begun. Throws LeaseLostError when it was lost before.
+   * Gives the job to others, as if this attempt had never begun. Throws LeaseLostError when it was lost before,
+   * InvalidArgumentError.
    */
-  release(): Promise<void> {
+  release(options: ReleaseOptions = {}): Promise<void> {
+    checkOptions('options', options, ['delay'])
+    const delayMs = toMs('delay', options.delay ?? '0ms', { min: '0ms', max: '365d' })
     return this.#settle(async () => {
-      await this.#settling.release(this)
+      await this.#settling.release(this, delayMs)
       this.#outcome = 'released'
     })
+  }
+
+  /** Gives the job back, unless it is settled. Throws LeaseLostError when it was lost before. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#state !== 'settled') await this.release()
   }
 
   /** Makes the lease last so long from now on. Throws LeaseLostError. */
@@ -211,8 +234,9 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   }
 
   /** For whoever keeps the lease: until when it lasts, by `performance.now()`. */
-  noteExtended(endsAt: number): void {
+  noteExtended(endsAt: number, expiresAtMs: number): void {
     this.#endsAt = endsAt
+    this.#expiresAtMs = expiresAtMs
   }
 
   /** For whoever checked the payload: what it has become. */

@@ -13,7 +13,7 @@ import { toldOn } from '../runtime/told.ts'
 export interface Enqueued {
   /** What to call the job: its own id, or the one the queue gave it. */
   readonly id: string
-  /** True when the id or the unique key was taken: nothing was enqueued, `id` is that of the other job. */
+  /** True when the id, the unique or the idempotency key was taken: nothing was enqueued, `id` is that of the other job. */
   readonly duplicate: boolean
 }
 

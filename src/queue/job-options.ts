@@ -49,6 +49,8 @@ export interface JobOptions {
   tags?: readonly string[]
   /** Of the trace that the job belongs to, such as a `traceparent`. */
   trace?: string
+  /** A job with the same key within 24 hours is a duplicate, whatever became of the first. */
+  idempotencyKey?: string
 }
 
 /** A job as the script takes it. */
@@ -71,6 +73,7 @@ export interface JobSpec {
   readonly replace: boolean
   readonly trace: string
   readonly tags: string
+  readonly idempotencyKey: string
 }
 
 type SpecOptions = Omit<JobSpec, 'name' | 'payload'>
@@ -93,6 +96,7 @@ export const PLAIN: SpecOptions = {
   replace: false,
   trace: '',
   tags: '',
+  idempotencyKey: '',
 }
 
 export const JOB_OPTIONS = [
@@ -106,6 +110,7 @@ export const JOB_OPTIONS = [
   'unique',
   'tags',
   'trace',
+  'idempotencyKey',
 ] as const
 
 export const MAX_TEXT_BYTES = 512
@@ -118,7 +123,8 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
   if (options === undefined) return PLAIN
   checkOptions('options', options, JOB_OPTIONS)
   if (Object.keys(options).length === 0) return PLAIN
-  const { id, delay, priority, maxAttempts, backoff, maxRun, group, unique, tags, trace } = options
+  const { id, delay, priority, maxAttempts, backoff, maxRun, group, unique, tags, trace, idempotencyKey } =
+    options
   return {
     ...PLAIN,
     ...(id === undefined ? {} : { id: checkId(id) }),
@@ -134,6 +140,9 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
     ...(group === undefined ? {} : { group: checkText('group', group, MAX_TEXT_BYTES) }),
     ...(unique === undefined ? {} : toUnique(unique)),
     ...(tags === undefined ? {} : { tags: toTags(tags) }),
+    ...(idempotencyKey === undefined
+      ? {}
+      : { idempotencyKey: checkText('idempotencyKey', idempotencyKey, MAX_TEXT_BYTES) }),
     ...(trace === undefined ? {} : { trace: checkText('trace', trace, MAX_TEXT_BYTES) }),
   }
 }

@@ -24,7 +24,7 @@ export function openLane(source: Source, terms: LaneTerms): Exchanger {
     ack: (job, result) => exchanger.ack(toAck(job, result, source), job as ClaimedJob),
     retry: (...failure) => settler.retry(...failure),
     bury: (...failure) => settler.bury(...failure),
-    release: (job) => settler.release(job),
+    release: (...given) => settler.release(...given),
     extend: async (job, ms) => {
       await settler.extend(job as ClaimedJob, ms)
       terms.onExtended(job as ClaimedJob)

@@ -50,6 +50,11 @@ describe('enqueueing in partitions', () => {
       duplicate: true,
     })
     expect(first.id).toBe('welcome:ada')
+    const keyed = await queue.enqueue('mail', { to: 'eve' }, { idempotencyKey: 'order 7' })
+    expect(await again().enqueue('mail', { to: 'eve' }, { idempotencyKey: 'order 7' })).toEqual({
+      id: keyed.id,
+      duplicate: true,
+    })
   })
 
   test('refuses an id that could be one that the queue gives', async () => {

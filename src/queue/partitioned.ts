@@ -83,8 +83,8 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
   }
 
   /**
-   * Puts a job into the partition of its group; without one into that of its own id, else of its unique key; without any
-   * into each in turn. An id and a unique key hold within the partition. Throws InvalidArgumentError.
+   * Puts a job into the partition of its group; without one into that of its own id, else of its unique key; else of its idempotency
+   * key; without any into each in turn. An id and a unique key hold within the partition. Throws InvalidArgumentError.
    */
   async enqueue<Name extends keyof Given & string>(
     name: Name,
@@ -149,9 +149,9 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
     return cleared.includes(true)
   }
 
-  #route({ spec: { group, id, unique } }: Outgoing): number {
+  #route({ spec: { group, id, unique, idempotencyKey } }: Outgoing): number {
     if (looksGiven(id)) throw new InvalidArgumentError('id', 'must not be digits, a dash and digits')
-    const decisive = group || id || unique
+    const decisive = group || id || unique || idempotencyKey
     if (decisive !== '') return partitionOf(decisive, this.partitions, group !== '' ? 'group' : 'id')
     this.#turn = (this.#turn + 1) % this.partitions
     return this.#turn

@@ -20,7 +20,7 @@ import { Jobs as JobList } from './jobs.ts'
 import { type LentJobs, lendJobs } from './lending.ts'
 import { type NewJob, Preparer } from './preparing.ts'
 import { PayloadChecks, type SchemasByName } from './schemas.ts'
-import { Settings } from './settings.ts'
+import { type QueueInspection, Settings } from './settings.ts'
 import { Settler } from './settling.ts'
 import { SettlingByToken } from './settling-by-token.ts'
 import type { Source } from './source.ts'
@@ -130,6 +130,11 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
   /** Starts to work on the jobs of the queue. Throws InvalidArgumentError. */
   work(handlers: Handlers<Jobs>, options: WorkOptions = {}): Worker<Jobs> {
     return new Worker([this.#source], handlers, options, this.#hooks)
+  }
+
+  /** A read-only picture of the queue. */
+  inspect(): Promise<QueueInspection> {
+    return this.settings.inspect()
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */
