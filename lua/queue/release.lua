@@ -48,6 +48,7 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_m
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
 -- @include shared/queue/freed
+-- @include shared/queue/give-back
 
 local keys = {
   jobs = jobs,
@@ -90,35 +91,19 @@ for at = #claims - 2, claims_at, -3 do
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job, delay_ms = read_job(record), tonumber(claims[at + 2])
-    redis.call('ZREM', leases, seq)
-    end_claim(keys, queue, job, run, now_us)
-    run.attempts = run.attempts - 1
-    if delay_ms > 0 then
-      wait_again(keys, queue, seq, job, run, now_ms + delay_ms, now_us)
-      soonest_ms = math.min(soonest_ms, now_ms + delay_ms)
+    local due_ms = now_ms + tonumber(claims[at + 2])
+    give_back(keys, queue, seq, read_job(record), run, due_ms, now_us)
+    if due_ms > now_ms then
+      soonest_ms = math.min(soonest_ms, due_ms)
     else
       standing = standing + 1
-      redis.call(
-        'HSET',
-        jobs,
-        'r' .. seq,
-        pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
-      )
-      queue.ready = queue.ready + run.size
-      stand_ready(keys, queue, job, seq, true, now_us)
     end
   end
 end
-if queue.idle > 0 then
-  if soonest_ms < math.huge and frees_others(queue) then
-    standing = math.max(standing, 1)
-  end
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  call_idle(idle, queue, math.min(standing, 8), how)
-  if soonest_ms < math.huge then
-    see_to(idle, queue, soonest_ms, now_ms, how)
-  end
-end
+call_for_returned(idle, queue, standing, soonest_ms, now_ms, {
+  channel = channel,
+  sharded = sharded,
+  counted = counted,
+})
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', refused }

@@ -8232,7 +8232,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '400c3f3579fb44f19d43069a3b436c7a1ef2dc7d',
+    sha1: '3dd3db4dc0c341fd23f5100597ac3f5047197571',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9068,6 +9068,40 @@ local function frees_others(queue)
   end
   return is_marked(queue, GROUPS) or parse_settings(queue.settings).concurrency > 0
 end
+-- Giving claimed jobs back, as if their attempts had never begun.
+
+-- Before all that wait, or when a delay is over.
+local function give_back(keys, queue, seq, job, run, due_ms, now_us)
+  redis.call('ZREM', keys.leases, seq)
+  end_claim(keys, queue, job, run, now_us)
+  run.attempts = run.attempts - 1
+  local now_ms = math.floor(now_us / 1000)
+  if due_ms > now_ms then
+    return wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  end
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+  )
+  queue.ready = queue.ready + run.size
+  stand_ready(keys, queue, job, seq, true, now_us)
+end
+
+-- Calls workers that wait: for those that are ready, for places that are free, and to come back in time.
+local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
+  if queue.idle == 0 then
+    return
+  end
+  if soonest_ms < math.huge and frees_others(queue) then
+    standing = math.max(standing, 1)
+  end
+  call_idle(idle, queue, math.min(standing, 8), how)
+  if soonest_ms < math.huge then
+    see_to(idle, queue, soonest_ms, now_ms, how)
+  end
+end
 
 local keys = {
   jobs = jobs,
@@ -9110,36 +9144,20 @@ for at = #claims - 2, claims_at, -3 do
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job, delay_ms = read_job(record), tonumber(claims[at + 2])
-    redis.call('ZREM', leases, seq)
-    end_claim(keys, queue, job, run, now_us)
-    run.attempts = run.attempts - 1
-    if delay_ms > 0 then
-      wait_again(keys, queue, seq, job, run, now_ms + delay_ms, now_us)
-      soonest_ms = math.min(soonest_ms, now_ms + delay_ms)
+    local due_ms = now_ms + tonumber(claims[at + 2])
+    give_back(keys, queue, seq, read_job(record), run, due_ms, now_us)
+    if due_ms > now_ms then
+      soonest_ms = math.min(soonest_ms, due_ms)
     else
       standing = standing + 1
-      redis.call(
-        'HSET',
-        jobs,
-        'r' .. seq,
-        pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
-      )
-      queue.ready = queue.ready + run.size
-      stand_ready(keys, queue, job, seq, true, now_us)
     end
   end
 end
-if queue.idle > 0 then
-  if soonest_ms < math.huge and frees_others(queue) then
-    standing = math.max(standing, 1)
-  end
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  call_idle(idle, queue, math.min(standing, 8), how)
-  if soonest_ms < math.huge then
-    see_to(idle, queue, soonest_ms, now_ms, how)
-  end
-end
+call_for_returned(idle, queue, standing, soonest_ms, now_ms, {
+  channel = channel,
+  sharded = sharded,
+  counted = counted,
+})
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', refused }
 `,
@@ -9169,7 +9187,8 @@ return { 'released', refused }
     [793, 'lua/shared/queue/judge-one.lua', 1],
     [803, 'lua/shared/queue/told.lua', 1],
     [825, 'lua/shared/queue/freed.lua', 1],
-    [834, 'lua/queue/release.lua', 51],
+    [834, 'lua/shared/queue/give-back.lua', 1],
+    [868, 'lua/queue/release.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
