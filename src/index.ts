@@ -16,7 +16,9 @@ import { Fenced, type FencedOptions } from './lock/fenced.ts'
 import { Lock, type LockOptions } from './lock/lock.ts'
 import { LockSet } from './lock/lock-set.ts'
 import { Once, type OnceOptions } from './once/once.ts'
-import { Queue, type QueueOptions } from './queue/queue.ts'
+import { openQueue, type PartitionedQueue, type PartitionedQueueOptions } from './queue/partitioned.ts'
+import type { Queue, QueueOptions } from './queue/queue.ts'
+import type { GivenBy, MadeBy, SchemasByName } from './queue/schemas.ts'
 import type { Allowed, Denied } from './rate-limit/decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import { checkOptions } from './runtime/arguments.ts'
@@ -83,12 +85,25 @@ export class Perilune implements AsyncDisposable {
     return new Once(this.#runtime, name, options)
   }
 
-  /** Jobs, each done by one worker at a time. `Jobs` maps their names to their payloads. */
+  /** Jobs in several slots; the schemas say what their payloads are. */
+  queue<Schemas extends SchemasByName>(
+    name: string,
+    options: PartitionedQueueOptions & { schemas: Schemas },
+  ): PartitionedQueue<MadeBy<Schemas>, GivenBy<Schemas>>
+  /** Jobs in several slots: one name, one worker, more than one core takes. */
   queue<Jobs extends object = Record<string, unknown>>(
     name: string,
-    options: QueueOptions = {},
-  ): Queue<Jobs> {
-    return new Queue(this.#runtime, name, options)
+    options: PartitionedQueueOptions,
+  ): PartitionedQueue<Jobs>
+  /** Jobs, each done by one worker at a time; the schemas say what their payloads are. */
+  queue<Schemas extends SchemasByName>(
+    name: string,
+    options: QueueOptions & { schemas: Schemas },
+  ): Queue<MadeBy<Schemas>, GivenBy<Schemas>>
+  /** Jobs, each done by one worker at a time. `Jobs` maps their names to their payloads. */
+  queue<Jobs extends object = Record<string, unknown>>(name: string, options?: QueueOptions): Queue<Jobs>
+  queue(name: string, options: QueueOptions | PartitionedQueueOptions = {}): Queue | PartitionedQueue {
+    return openQueue(this.#runtime, name, options)
   }
 
   /** How much each subject may take; without `onOutage` a decision is always the store's own. */
@@ -189,10 +204,18 @@ export {
   type TaskContext,
 } from './once/once.ts'
 export type { Advanced, NextJob } from './queue/advancing.ts'
-export { type BuryOptions, ClaimedJob, type RetryOptions } from './queue/claimed-job.ts'
+export {
+  type BatchContext,
+  type BatchFunction,
+  BatchHandler,
+  type BatchOptions,
+  batch,
+} from './queue/batching.ts'
+export { type BuryOptions, ClaimedJob, type ReleaseOptions, type RetryOptions } from './queue/claimed-job.ts'
 export type { Enqueued } from './queue/enqueueing.ts'
 export type { LossReason } from './queue/exchange.ts'
-export { type Handler, type Handlers, MaxRunError } from './queue/handling.ts'
+export type { Handler, Handlers } from './queue/handling.ts'
+export type { QueueHooks } from './queue/hooks.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
 export type {
   Failures,
@@ -205,10 +228,13 @@ export type {
 } from './queue/jobs.ts'
 export type { LentJob, LentJobs } from './queue/lending.ts'
 export type { IfParentFails, Parent, ParentId, ParentState } from './queue/parents.ts'
+export type { PartitionedJobs } from './queue/partition-jobs.ts'
+export type { PartitionedQueueInspection, PartitionedSettings } from './queue/partition-settings.ts'
+export { PartitionedQueue, type PartitionedQueueOptions } from './queue/partitioned.ts'
+export type { NewJob } from './queue/preparing.ts'
 // A claim of a feed has options of its own.
 export {
   type ClaimOptions as QueueClaimOptions,
-  type NewJob,
   Queue,
   type QueueOptions,
 } from './queue/queue.ts'
@@ -229,6 +255,7 @@ export {
   type RecurringOptions,
   type RecurringPage,
 } from './queue/recurring.ts'
+export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './queue/schemas.ts'
 export type {
   GroupInspection,
   QueueInspection,
@@ -282,6 +309,7 @@ export {
   type DriverErrorCode,
   InvalidArgumentError,
   LeaseLostError,
+  MaxRunError,
   PeriluneError,
   UnsupportedServerError,
   WaitTimeoutError,

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Perilune, perilune } from 'perilune'
+import { type Duration, type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { inject, onTestFinished } from 'vitest'
 import contract from '../lua/contract.json' with { type: 'json' }
@@ -29,12 +29,21 @@ export interface Setup {
 
 const NAMESPACE = 'queue-test'
 
-export async function setup({ clock: kind, port }: { clock?: 'real'; port?: number } = {}): Promise<Setup> {
+interface Place {
+  clock?: 'real'
+  port?: number
+  deadline?: Duration
+}
+
+export async function setup({ clock: kind, port, deadline = '5s' }: Place = {}): Promise<Setup> {
   const client = new Redis(port ?? inject('redisPort'))
+  // What faults do to connections is theirs to tell.
+  client.on('error', () => undefined)
   const calls: string[] = []
   const plain = counting(ioredis(client), calls)
   const redis = perilune(kind === 'real' ? plain : withTestClock(plain, contract.clock), {
     namespace: NAMESPACE,
+    deadline,
   })
   onTestFinished(async () => {
     await redis.close()

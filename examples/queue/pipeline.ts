@@ -52,7 +52,7 @@ function enqueueAll(titles: readonly string[]): Promise<Enqueued[]> {
 /** Until every job is done or dead. */
 async function quiet(of: Queue<Jobs>): Promise<void> {
   for (;;) {
-    const { ready, scheduled, claimed } = await of.settings.inspect()
+    const { ready, scheduled, claimed } = await of.inspect()
     if (ready + scheduled + claimed === 0) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

@@ -152,8 +152,9 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
-  local frees = #ended + #stopped > 0 and may_free_others(queue, settings)
-  if (frees or settled > 0) and has_more(keys, queue) then
+  local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
+  -- One that waits no more may have been called for what is there: another one comes.
+  if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)

@@ -33,7 +33,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text): jobs that are done, and what follows; target: name of the other queue, empty: this one
+local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text): jobs that are done, and what follows; target: name of the other queue, empty: this one
 
 -- @include shared/exact
 -- @include shared/clock
@@ -57,6 +57,7 @@ local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:by
 -- @include shared/queue/number
 -- @include shared/queue/enqueue
 -- @include shared/queue/replace
+-- @include shared/queue/idempotency
 -- @include shared/queue/idle
 -- @include shared/queue/find
 -- @include shared/queue/failure
@@ -112,10 +113,10 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
-local first = number_jobs(queue, (#steps - steps_at + 1) / 24, now_us)
+local first = number_jobs(queue, (#steps - steps_at + 1) / 25, now_us)
 local tally, refused = new_tally(), {}
-for at = steps_at, #steps, 24 do
-  local place, seq, target = (at - steps_at) / 24, steps[at], steps[at + 3]
+for at = steps_at, #steps, 25 do
+  local place, seq, target = (at - steps_at) / 25, steps[at], steps[at + 3]
   local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
   if why then
     refused[#refused + 1] = place

@@ -1,7 +1,7 @@
 --[[
 Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order
 given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or
-whose unique key is held: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace`
+whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace`
 gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is
 told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
 
@@ -32,7 +32,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link
 
 -- @include shared/exact
 -- @include shared/exact-range
@@ -55,6 +55,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/number
 -- @include shared/queue/enqueue
 -- @include shared/queue/replace
+-- @include shared/queue/idempotency
 -- @include shared/queue/idle
 -- @include shared/queue/find
 -- @include shared/queue/failure
@@ -102,7 +103,7 @@ local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
 local tally = new_tally()
 begin_queue(meta, queue, now_us)
-for at = specs_at, #specs, 20 do
+for at = specs_at, #specs, 21 do
   local place = (at - specs_at) / SPEC_FIELDS
   enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
 end

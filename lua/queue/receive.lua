@@ -50,6 +50,7 @@ local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see
 -- @include shared/queue/number
 -- @include shared/queue/enqueue
 -- @include shared/queue/replace
+-- @include shared/queue/idempotency
 -- @include shared/queue/idle
 -- @include shared/queue/find
 -- @include shared/queue/failure

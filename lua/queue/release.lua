@@ -1,7 +1,8 @@
 --[[
 Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never
-begun. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated
-call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
+begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0)
+have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to
+see to; 0: nothing.
 
 @returns released  chores:integer refused:[at:integer why:text]
 @cost    O(jobs x log n)
@@ -31,7 +32,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the jobs
+local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer): the jobs
 
 -- @include shared/clock
 -- @include shared/calls
@@ -39,7 +40,9 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the j
 -- @include shared/queue/state
 -- @include shared/queue/save
 -- @include shared/queue/save-call
+-- @include shared/queue/settings
 -- @include shared/queue/marks
+-- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/flags
@@ -48,23 +51,26 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the j
 -- @include shared/queue/names
 -- @include shared/queue/groups
 -- @include shared/queue/ready
+-- @include shared/queue/backoff
 -- @include shared/queue/end
 -- @include shared/queue/stop
 -- @include shared/queue/idle
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
+-- @include shared/queue/freed
+-- @include shared/queue/give-back
 
 local keys = {
   jobs = jobs,
   ready = ready,
   prioritized = prioritized,
+  scheduled = scheduled,
   leases = leases,
   grouped = grouped,
   groups = groups,
   turns = turns,
   held = held,
   ids = ids,
-  scheduled = scheduled,
   dead = dead,
   failed = failed,
   kinds = kinds,
@@ -90,38 +96,35 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local refused = {}
+local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
-for at = #claims - 1, claims_at, -2 do
+for at = #claims - 2, claims_at, -3 do
   local seq = claims[at]
   local record, run, why = judge_job(jobs, seq, tonumber(claims[at + 1]))
   if why then
     table.insert(refused, 1, why)
-    table.insert(refused, 1, (at - claims_at) / 2)
+    table.insert(refused, 1, (at - claims_at) / 3)
     if why == 'cancelled' then
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job = read_job(record)
-    redis.call('ZREM', leases, seq)
-    end_claim(keys, queue, job, run, now_us)
-    redis.call(
-      'HSET',
-      jobs,
-      'r' .. seq,
-      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.flags, run.name)
-    )
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, true, now_us)
+    local due_ms = now_ms + tonumber(claims[at + 2])
+    give_back(keys, queue, seq, read_job(record), run, due_ms, now_us)
+    if due_ms > now_ms then
+      soonest_ms = math.min(soonest_ms, due_ms)
+    else
+      standing = standing + 1
+    end
   end
 end
-local released = (#claims - claims_at + 1) / 2 - #refused / 2
 if queue.settling then
   -- @include shared/queue/settle
-  released = released + settle_children(keys, queue, now_us, 100)
+  standing = standing + settle_children(keys, queue, now_us, 100)
 end
-if queue.idle > 0 then
-  call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
-end
+call_for_returned(idle, queue, standing, soonest_ms, now_ms, {
+  channel = channel,
+  sharded = sharded,
+  counted = counted,
+})
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', queue.chores, refused }

@@ -6,7 +6,8 @@ import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { lease, NamePath, NoQuery, strict, WaitQuery } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
-import { acked, buried, claimed, extended, released, retried } from '../v1/queues/answers.ts'
+import { AckedJob, ackJobs } from '../v1/queues/acks.ts'
+import { acked as ackedOne, buried, claimed, extended, released, retried } from '../v1/queues/answers.ts'
 import { AttemptPath, delay, kind, message } from '../v1/queues/arguments.ts'
 import { encodeLent } from '../v1/queues/encode.ts'
 import { lendJobsTo } from '../v1/queues/lending.ts'
@@ -20,6 +21,13 @@ const Terms = Type.Object(
       Type.Integer({ minimum: 1, maximum: 200, description: 'At most so many; default 1.' }),
     ),
     lease,
+    acks: Type.Optional(
+      Type.Array(AckedJob, {
+        minItems: 1,
+        maxItems: 500,
+        description: 'Jobs that are done: they are acked first.',
+      }),
+    ),
   },
   strict,
 )
@@ -44,12 +52,14 @@ function claim(app: App, parts: Parts, open: Open): void {
     body: Terms,
     response: answers(claimed, ...BODY),
   }
-  const options = { schema, bodyLimit: parts.limits.maxOtherBytes }
+  const options = { schema, bodyLimit: parts.limits.maxAppendBytes }
   app.post('/queues/:name/claims', options, async (request, reply) => {
-    const wish = { queue: open(request), terms: request.body, wait: request.query.wait }
-    const lent = await lendJobsTo(reply, parts, wish)
-    if (lent === null) return reply.code(204).send()
-    return reply.code(201).type('application/json').send(encodeLent(lent))
+    const { acks, ...terms } = request.body
+    const queue = open(request)
+    const acked = acks === undefined ? undefined : await ackJobs(queue, acks, request.jsonText, 'acks')
+    const lent = await lendJobsTo(reply, parts, { queue, terms, wait: request.query.wait })
+    if (lent !== null) return reply.code(201).type('application/json').send(encodeLent(lent, acked))
+    return acked === undefined ? reply.code(204).send() : reply.code(200).send({ jobs: [], acked })
   })
 }
 
@@ -67,7 +77,7 @@ function extendOne(app: App, { limits }: Parts, open: Open): void {
 }
 
 function ackOne(app: App, { limits }: Parts, open: Open): void {
-  const plain = { ...common, summary: 'Ack', response: answers(acked) }
+  const plain = { ...common, summary: 'Ack', response: answers(ackedOne) }
   app.delete(url, { schema: plain }, async (request, reply) => {
     const { id, token } = leaseOf(request)
     heldOutcome(await open(request).settle.ack([{ id, token }]), token)
@@ -79,7 +89,7 @@ function ackOne(app: App, { limits }: Parts, open: Open): void {
     summary: 'Ack with a result',
     description: 'Any JSON; kept to the letter where the queue keeps jobs that are done.',
     body: Type.Unknown(),
-    response: answers(acked, ...BODY),
+    response: answers(ackedOne, ...BODY),
   }
   const options = { schema: withResult, bodyLimit: limits.maxAppendBytes }
   app.put(`${url}/result`, options, async (request, reply) => {

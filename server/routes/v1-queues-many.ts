@@ -6,21 +6,17 @@ import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { lease as lasting, NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
+import { AckedJob, ackJobs, toldOf } from '../v1/queues/acks.ts'
 import { allExtended, settled } from '../v1/queues/answers.ts'
-import { id as anyId, delay, kind, message } from '../v1/queues/arguments.ts'
+import { id as anyId, delay, kind, message, token } from '../v1/queues/arguments.ts'
 import type { Open } from '../v1/queues/open.ts'
-import { textsInJobs } from '../v1/queues/to-the-letter.ts'
 
 const url = '/queues/:name'
 const common = { tags: ['queues'], params: NamePath, querystring: NoQuery }
 
-const held = {
-  id: anyId,
-  token: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'That of the claim.' }),
-}
-const result = Type.Optional(Type.Unknown({ description: 'Any JSON.' }))
+const held = { id: anyId, token }
 const several = { minItems: 1, maxItems: 500 }
-const Acks = Type.Object({ jobs: Type.Array(Type.Object({ ...held, result }, strict), several) }, strict)
+const Acks = Type.Object({ jobs: Type.Array(AckedJob, several) }, strict)
 const Retries = Type.Object(
   { jobs: Type.Array(Type.Object({ ...held, delay, kind, message }, strict), several) },
   strict,
@@ -45,9 +41,7 @@ function ackAndExtend(app: App, { limits }: Parts, open: Open): void {
 
   const done = { ...common, summary: 'Ack many', body: Acks, response: answers(settled('acked'), ...BODY) }
   app.post(`${url}/ack`, { schema: done, bodyLimit }, async (request) => {
-    const results = textsInJobs(request.jsonText, 'result')
-    const given = request.body.jobs.map(({ id, token }, at) => ({ id, token, result: results[at] }))
-    return told(given, await open(request).settle.ack(given))
+    return { jobs: await ackJobs(open(request), request.body.jobs, request.jsonText, 'jobs') }
   })
 
   const longer = {
@@ -101,5 +95,5 @@ function giveUp(app: App, { limits }: Parts, open: Open): void {
 }
 
 function told(given: readonly JobLease[], outcomes: readonly Settled<string>[]): { jobs: object[] } {
-  return { jobs: given.map(({ id, token }, at) => ({ id, token, ...outcomes[at] })) }
+  return { jobs: toldOf(given, outcomes) }
 }

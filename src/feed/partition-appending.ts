@@ -2,9 +2,9 @@
 
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { partitionOf } from '../runtime/partition-hash.ts'
 import type { Appended } from './appending.ts'
 import { type AppendOptions, checkNewMessage, type NewMessage, toOutgoing } from './outgoing.ts'
-import { partitionOf } from './partition-hash.ts'
 import { toPartitionedId } from './partition-message.ts'
 import type { Partition, PartitionSet } from './partition-set.ts'
 

@@ -680,7 +680,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '8d5f272e8f70b1b8798337c6d2dc36643266f05b',
+    sha1: 'df69e79dd8782d821f213c5ae28705bfba336fb4',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2680,8 +2680,9 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
-  local frees = #ended + #stopped > 0 and may_free_others(queue, settings)
-  if (frees or settled > 0) and has_more(keys, queue) then
+  local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
+  -- One that waits no more may have been called for what is there: another one comes.
+  if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)
@@ -2792,8 +2793,8 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, re
     [1909, 'lua/shared/queue/outbox.lua', 1],
     [1920, 'lua/shared/queue/settle.lua', 13],
     [1991, 'lua/queue/ack-and-claim.lua', 148],
-    [2033, 'lua/shared/queue/wait.lua', 1],
-    [2044, 'lua/queue/ack-and-claim.lua', 191],
+    [2034, 'lua/shared/queue/wait.lua', 1],
+    [2045, 'lua/queue/ack-and-claim.lua', 192],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2850,7 +2851,7 @@ export interface AdvanceArguments {
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** jobs that are done, and what follows; target: name of the other queue, empty: this one */
-  readonly steps: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array; readonly target: string; readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string }[]
+  readonly steps: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array; readonly target: string; readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string; readonly idempotencyKey: string }[]
 }
 
 export type AdvanceAnswer =
@@ -2882,7 +2883,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '2c88e8ce32ee62d08ab14d4bb1c0002d676f8353',
+    sha1: '0b9e19146cb2f993bfd1e59829166a97ab865706',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2920,7 +2921,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text): jobs that are done, and what follows; target: name of the other queue, empty: this one
+local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text): jobs that are done, and what follows; target: name of the other queue, empty: this one
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16.
@@ -3721,6 +3722,20 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     queue.scheduled = queue.scheduled + size
   end
 end
+-- Idempotency keys, in the hash of ids: under 'k' and the key what a unique key that holds for a time has under its own,
+-- '<job> w <ends_ms>', so that both are dropped alike. Whatever becomes of the job, a request that is sent again is
+-- answered with it.
+local KEY_KEPT_MS = 86400000
+
+-- The number of the job of the first request with this key, or nil.
+local function job_of_key(ids, key, now_ms)
+  local seq, ends_ms = string.match(redis.call('HGET', ids, 'k' .. key) or '', '^(%d+) w (%d+)$')
+  return seq and tonumber(ends_ms) > now_ms and seq or nil
+end
+
+local function remember_key(ids, key, seq, now_ms)
+  redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + KEY_KEPT_MS))
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
@@ -4134,7 +4149,7 @@ local function put_out(keys, queue, target, what, now_us)
   queue.chores = with_flag(queue.chores, DELIVER)
 end
 -- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
-local SPEC_FIELDS = 20
+local SPEC_FIELDS = 21
 
 local function read_spec(specs, at)
   local unique = specs[at + 12]
@@ -4193,13 +4208,20 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
-  local other = job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+  local key = specs[at + 20]
+  local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
+  local other = repeated
+    or job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+  if key ~= '' and not repeated then
+    remember_key(keys.ids, key, other or seq, now_ms)
+    tally.has_windows = true
+  end
   if other then
     tally.duplicates[#tally.duplicates + 1] = place
     tally.duplicates[#tally.duplicates + 1] = tonumber(other)
     queue.enqueued = queue.enqueued - 1
-    if specs[at + 15] == '1' then
+    if specs[at + 15] == '1' and not repeated then
       replace_job(keys, queue, other, job, payload, due_ms, now_us)
       tally_due(tally, due_ms)
     end
@@ -4288,10 +4310,10 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
-local first = number_jobs(queue, (#steps - steps_at + 1) / 24, now_us)
+local first = number_jobs(queue, (#steps - steps_at + 1) / 25, now_us)
 local tally, refused = new_tally(), {}
-for at = steps_at, #steps, 24 do
-  local place, seq, target = (at - steps_at) / 24, steps[at], steps[at + 3]
+for at = steps_at, #steps, 25 do
+  local place, seq, target = (at - steps_at) / 25, steps[at], steps[at + 3]
   local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
   if why then
     refused[#refused + 1] = place
@@ -4535,29 +4557,30 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [723, 'lua/shared/queue/number.lua', 1],
     [732, 'lua/shared/queue/enqueue.lua', 1],
     [764, 'lua/shared/queue/replace.lua', 1],
-    [837, 'lua/shared/queue/idle.lua', 1],
-    [899, 'lua/shared/queue/find.lua', 1],
-    [928, 'lua/shared/queue/failure.lua', 1],
-    [938, 'lua/shared/queue/parents.lua', 1],
-    [1019, 'lua/shared/queue/link.lua', 1],
-    [1078, 'lua/shared/queue/end.lua', 1],
-    [1103, 'lua/shared/queue/stop.lua', 1],
-    [1112, 'lua/shared/queue/judge-one.lua', 1],
-    [1122, 'lua/shared/queue/finish.lua', 1],
-    [1207, 'lua/shared/queue/freed.lua', 1],
-    [1216, 'lua/shared/queue/told.lua', 1],
-    [1238, 'lua/shared/queue/outbox.lua', 1],
-    [1249, 'lua/shared/queue/spec.lua', 1],
-    [1362, 'lua/queue/advance.lua', 73],
-    [1428, 'lua/shared/queue/settle.lua', 1],
-    [1429, 'lua/shared/queue/dead.lua', 1],
-    [1498, 'lua/shared/queue/backoff.lua', 1],
-    [1538, 'lua/shared/queue/unblock.lua', 1],
-    [1544, 'lua/shared/queue/settle.lua', 13],
-    [1615, 'lua/queue/advance.lua', 140],
+    [837, 'lua/shared/queue/idempotency.lua', 1],
+    [851, 'lua/shared/queue/idle.lua', 1],
+    [913, 'lua/shared/queue/find.lua', 1],
+    [942, 'lua/shared/queue/failure.lua', 1],
+    [952, 'lua/shared/queue/parents.lua', 1],
+    [1033, 'lua/shared/queue/link.lua', 1],
+    [1092, 'lua/shared/queue/end.lua', 1],
+    [1117, 'lua/shared/queue/stop.lua', 1],
+    [1126, 'lua/shared/queue/judge-one.lua', 1],
+    [1136, 'lua/shared/queue/finish.lua', 1],
+    [1221, 'lua/shared/queue/freed.lua', 1],
+    [1230, 'lua/shared/queue/told.lua', 1],
+    [1252, 'lua/shared/queue/outbox.lua', 1],
+    [1263, 'lua/shared/queue/spec.lua', 1],
+    [1383, 'lua/queue/advance.lua', 74],
+    [1449, 'lua/shared/queue/settle.lua', 1],
+    [1450, 'lua/shared/queue/dead.lua', 1],
+    [1519, 'lua/shared/queue/backoff.lua', 1],
+    [1559, 'lua/shared/queue/unblock.lua', 1],
+    [1565, 'lua/shared/queue/settle.lua', 13],
+    [1636, 'lua/queue/advance.lua', 141],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(6 + args.steps.length * 24)
+    const encoded = new Array<Argument>(6 + args.steps.length * 25)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
@@ -4590,6 +4613,7 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
       encoded[at++] = item.tags
       encoded[at++] = item.parents
       encoded[at++] = item.ifParentFails
+      encoded[at++] = item.idempotencyKey
     }
     return encoded
   },
@@ -10567,7 +10591,7 @@ export interface EnqueueArguments {
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link */
-  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string }[]
+  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string; readonly idempotencyKey: string }[]
 }
 
 export type EnqueueAnswer =
@@ -10583,20 +10607,20 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 }
 
 /**
- * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
+ * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
  * Cost: O(jobs x log n).
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '65c5a2e68d058279b765d067842041173beb1f05',
+    sha1: '671a72a21630b90c0ec35c7a03c59afc17e1bd71',
     reads: false,
     bytes: false,
     source: `--[[
 Puts jobs into a queue, each with options of its own. Their numbers are \`first\`, \`first + 1\` and so on in the order
 given, but for those named in \`duplicates\` (places counted from 0), whose id is that of a job that is still known, or
-whose unique key is held: those are not enqueued, and \`number\` is that of the other job. A duplicate that may \`replace\`
+whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and \`number\` is that of the other job. A duplicate that may \`replace\`
 gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is
 told in \`duplicates\` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
 
@@ -10627,7 +10651,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text): see shared/queue/job; \`until\`: s, d or w; parents: see shared/queue/link
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text): see shared/queue/job; \`until\`: s, d or w; parents: see shared/queue/link
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16.
@@ -11402,6 +11426,20 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     queue.scheduled = queue.scheduled + size
   end
 end
+-- Idempotency keys, in the hash of ids: under 'k' and the key what a unique key that holds for a time has under its own,
+-- '<job> w <ends_ms>', so that both are dropped alike. Whatever becomes of the job, a request that is sent again is
+-- answered with it.
+local KEY_KEPT_MS = 86400000
+
+-- The number of the job of the first request with this key, or nil.
+local function job_of_key(ids, key, now_ms)
+  local seq, ends_ms = string.match(redis.call('HGET', ids, 'k' .. key) or '', '^(%d+) w (%d+)$')
+  return seq and tonumber(ends_ms) > now_ms and seq or nil
+end
+
+local function remember_key(ids, key, seq, now_ms)
+  redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + KEY_KEPT_MS))
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
@@ -11644,7 +11682,7 @@ local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
   return #refs
 end
 -- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
-local SPEC_FIELDS = 20
+local SPEC_FIELDS = 21
 
 local function read_spec(specs, at)
   local unique = specs[at + 12]
@@ -11703,13 +11741,20 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
-  local other = job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+  local key = specs[at + 20]
+  local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
+  local other = repeated
+    or job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+  if key ~= '' and not repeated then
+    remember_key(keys.ids, key, other or seq, now_ms)
+    tally.has_windows = true
+  end
   if other then
     tally.duplicates[#tally.duplicates + 1] = place
     tally.duplicates[#tally.duplicates + 1] = tonumber(other)
     queue.enqueued = queue.enqueued - 1
-    if specs[at + 15] == '1' then
+    if specs[at + 15] == '1' and not repeated then
       replace_job(keys, queue, other, job, payload, due_ms, now_us)
       tally_due(tally, due_ms)
     end
@@ -11797,7 +11842,7 @@ local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
 local tally = new_tally()
 begin_queue(meta, queue, now_us)
-for at = specs_at, #specs, 20 do
+for at = specs_at, #specs, 21 do
   local place = (at - specs_at) / SPEC_FIELDS
   enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
 end
@@ -12056,24 +12101,25 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [696, 'lua/shared/queue/number.lua', 1],
     [705, 'lua/shared/queue/enqueue.lua', 1],
     [737, 'lua/shared/queue/replace.lua', 1],
-    [810, 'lua/shared/queue/idle.lua', 1],
-    [872, 'lua/shared/queue/find.lua', 1],
-    [901, 'lua/shared/queue/failure.lua', 1],
-    [911, 'lua/shared/queue/parents.lua', 1],
-    [992, 'lua/shared/queue/link.lua', 1],
-    [1051, 'lua/shared/queue/spec.lua', 1],
-    [1164, 'lua/queue/enqueue.lua', 64],
-    [1210, 'lua/shared/queue/settle.lua', 1],
-    [1211, 'lua/shared/queue/dead.lua', 1],
-    [1280, 'lua/shared/queue/end.lua', 1],
-    [1305, 'lua/shared/queue/backoff.lua', 1],
-    [1345, 'lua/shared/queue/unblock.lua', 1],
-    [1351, 'lua/shared/queue/outbox.lua', 1],
-    [1362, 'lua/shared/queue/settle.lua', 13],
-    [1433, 'lua/queue/enqueue.lua', 111],
+    [810, 'lua/shared/queue/idempotency.lua', 1],
+    [824, 'lua/shared/queue/idle.lua', 1],
+    [886, 'lua/shared/queue/find.lua', 1],
+    [915, 'lua/shared/queue/failure.lua', 1],
+    [925, 'lua/shared/queue/parents.lua', 1],
+    [1006, 'lua/shared/queue/link.lua', 1],
+    [1065, 'lua/shared/queue/spec.lua', 1],
+    [1185, 'lua/queue/enqueue.lua', 65],
+    [1231, 'lua/shared/queue/settle.lua', 1],
+    [1232, 'lua/shared/queue/dead.lua', 1],
+    [1301, 'lua/shared/queue/end.lua', 1],
+    [1326, 'lua/shared/queue/backoff.lua', 1],
+    [1366, 'lua/shared/queue/unblock.lua', 1],
+    [1372, 'lua/shared/queue/outbox.lua', 1],
+    [1383, 'lua/shared/queue/settle.lua', 13],
+    [1454, 'lua/queue/enqueue.lua', 112],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(6 + args.specs.length * 20)
+    const encoded = new Array<Argument>(6 + args.specs.length * 21)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
@@ -12102,6 +12148,7 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
       encoded[at++] = item.tags
       encoded[at++] = item.parents
       encoded[at++] = item.ifParentFails
+      encoded[at++] = item.idempotencyKey
     }
     return encoded
   },
@@ -14163,7 +14210,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '50e118c8eae5b33ce74e0c27634dedc3527559c5',
+    sha1: '003df5352010f5d6c73dc28bab7942eab032c76b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14909,6 +14956,20 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     queue.scheduled = queue.scheduled + size
   end
 end
+-- Idempotency keys, in the hash of ids: under 'k' and the key what a unique key that holds for a time has under its own,
+-- '<job> w <ends_ms>', so that both are dropped alike. Whatever becomes of the job, a request that is sent again is
+-- answered with it.
+local KEY_KEPT_MS = 86400000
+
+-- The number of the job of the first request with this key, or nil.
+local function job_of_key(ids, key, now_ms)
+  local seq, ends_ms = string.match(redis.call('HGET', ids, 'k' .. key) or '', '^(%d+) w (%d+)$')
+  return seq and tonumber(ends_ms) > now_ms and seq or nil
+end
+
+local function remember_key(ids, key, seq, now_ms)
+  redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + KEY_KEPT_MS))
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
@@ -15151,7 +15212,7 @@ local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
   return #refs
 end
 -- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
-local SPEC_FIELDS = 20
+local SPEC_FIELDS = 21
 
 local function read_spec(specs, at)
   local unique = specs[at + 12]
@@ -15210,13 +15271,20 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
-  local other = job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+  local key = specs[at + 20]
+  local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
+  local other = repeated
+    or job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+  if key ~= '' and not repeated then
+    remember_key(keys.ids, key, other or seq, now_ms)
+    tally.has_windows = true
+  end
   if other then
     tally.duplicates[#tally.duplicates + 1] = place
     tally.duplicates[#tally.duplicates + 1] = tonumber(other)
     queue.enqueued = queue.enqueued - 1
-    if specs[at + 15] == '1' then
+    if specs[at + 15] == '1' and not repeated then
       replace_job(keys, queue, other, job, payload, due_ms, now_us)
       tally_due(tally, due_ms)
     end
@@ -15566,21 +15634,22 @@ return { 'received', queue.chores }
     [630, 'lua/shared/queue/number.lua', 1],
     [639, 'lua/shared/queue/enqueue.lua', 1],
     [671, 'lua/shared/queue/replace.lua', 1],
-    [744, 'lua/shared/queue/idle.lua', 1],
-    [806, 'lua/shared/queue/find.lua', 1],
-    [835, 'lua/shared/queue/failure.lua', 1],
-    [845, 'lua/shared/queue/parents.lua', 1],
-    [926, 'lua/shared/queue/link.lua', 1],
-    [985, 'lua/shared/queue/spec.lua', 1],
-    [1098, 'lua/queue/receive.lua', 59],
-    [1150, 'lua/shared/queue/settle.lua', 1],
-    [1151, 'lua/shared/queue/dead.lua', 1],
-    [1220, 'lua/shared/queue/end.lua', 1],
-    [1245, 'lua/shared/queue/backoff.lua', 1],
-    [1285, 'lua/shared/queue/unblock.lua', 1],
-    [1291, 'lua/shared/queue/outbox.lua', 1],
-    [1302, 'lua/shared/queue/settle.lua', 13],
-    [1373, 'lua/queue/receive.lua', 112],
+    [744, 'lua/shared/queue/idempotency.lua', 1],
+    [758, 'lua/shared/queue/idle.lua', 1],
+    [820, 'lua/shared/queue/find.lua', 1],
+    [849, 'lua/shared/queue/failure.lua', 1],
+    [859, 'lua/shared/queue/parents.lua', 1],
+    [940, 'lua/shared/queue/link.lua', 1],
+    [999, 'lua/shared/queue/spec.lua', 1],
+    [1119, 'lua/queue/receive.lua', 60],
+    [1171, 'lua/shared/queue/settle.lua', 1],
+    [1172, 'lua/shared/queue/dead.lua', 1],
+    [1241, 'lua/shared/queue/end.lua', 1],
+    [1266, 'lua/shared/queue/backoff.lua', 1],
+    [1306, 'lua/shared/queue/unblock.lua', 1],
+    [1312, 'lua/shared/queue/outbox.lua', 1],
+    [1323, 'lua/shared/queue/settle.lua', 13],
+    [1394, 'lua/queue/receive.lua', 113],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -17237,7 +17306,7 @@ export interface ReleaseArguments {
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** the jobs */
-  readonly claims: readonly { readonly number: string; readonly token: number }[]
+  readonly claims: readonly { readonly number: string; readonly token: number; readonly delayMs: number }[]
 }
 
 export type ReleaseAnswer =
@@ -17253,20 +17322,21 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 }
 
 /**
- * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
+ * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'c0005a6bbb5fd1cb25a5b2497c4dd5a8236b3785',
+    sha1: 'ca84f36f43b9111f6147a5b1e31b6244b9582499',
     reads: false,
     bytes: false,
     source: `--[[
 Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never
-begun. Each job is judged by itself: those named in \`refused\` (places counted from 0) have been lost, and why. A repeated
-call is answered the same and does nothing more. \`chores\` is what some process has to see to; 0: nothing.
+begun, or with a delay when that is over. Each job is judged by itself: those named in \`refused\` (places counted from 0)
+have been lost, and why. A repeated call is answered the same and does nothing more. \`chores\` is what some process has to
+see to; 0: nothing.
 
 @returns released  chores:integer refused:[at:integer why:text]
 @cost    O(jobs x log n)
@@ -17296,7 +17366,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the jobs
+local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer): the jobs
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -17513,6 +17583,33 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+
+local function parse_settings(text)
+  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+  return {
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    keep_count = tonumber(keep_count),
+    keep_ms = tonumber(keep_ms),
+  }
+end
+
+local function format_settings(settings)
+  return string.format(
+    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
+    settings.paused and 1 or 0,
+    settings.concurrency,
+    settings.rate_limit,
+    settings.rate_window_ms,
+    settings.keep_count,
+    settings.keep_ms
+  )
+end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
@@ -17525,6 +17622,14 @@ end
 local function set_mark(queue, mark)
   if not is_marked(queue, mark) then
     queue.marks = queue.marks + mark
+  end
+end
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
   end
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
@@ -18000,6 +18105,46 @@ local function leave_ready(keys, queue, job, seq, now_us)
     queue.ghosts = queue.ghosts + 1
   end
 end
+-- When a job is tried again, and how it waits until then.
+
+-- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
+local function backoff_of(job, run)
+  local delay_ms = 0
+  if job.backoff == 1 then
+    delay_ms = job.backoff_ms
+  elseif job.backoff == 2 then
+    delay_ms = job.backoff_ms * run.attempts
+  elseif job.backoff == 3 then
+    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
+  end
+  if job.backoff_max_ms > 0 then
+    delay_ms = math.min(delay_ms, job.backoff_max_ms)
+  end
+  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  local chance = run.token % 1000 * 7919 % 1000 / 1000
+  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
+end
+
+-- A job that was claimed waits again, until it is due.
+local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  local is_due = due_ms <= math.floor(now_us / 1000)
+  local state = is_due and 'r' or 's'
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+  )
+  if is_due then
+    queue.ready = queue.ready + run.size
+    stand_ready(keys, queue, job, seq, false, now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
+end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood.
@@ -18128,18 +18273,61 @@ local function parse_places(text)
   end
   return places
 end
+-- Where only so many jobs may be claimed at once, one that ends lets another one start.
+
+-- Whether a worker that waits is to be called because a job is claimed no more.
+local function frees_others(queue)
+  if queue.idle == 0 or queue.ready == 0 then
+    return false
+  end
+  return is_marked(queue, GROUPS) or parse_settings(queue.settings).concurrency > 0
+end
+-- Giving claimed jobs back, as if their attempts had never begun.
+
+-- Before all that wait, or when a delay is over.
+local function give_back(keys, queue, seq, job, run, due_ms, now_us)
+  redis.call('ZREM', keys.leases, seq)
+  end_claim(keys, queue, job, run, now_us)
+  run.attempts = run.attempts - 1
+  local now_ms = math.floor(now_us / 1000)
+  if due_ms > now_ms then
+    return wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  end
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+  )
+  queue.ready = queue.ready + run.size
+  stand_ready(keys, queue, job, seq, true, now_us)
+end
+
+-- Calls workers that wait: for those that are ready, for places that are free, and to come back in time.
+local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
+  if queue.idle == 0 then
+    return
+  end
+  if soonest_ms < math.huge and frees_others(queue) then
+    standing = math.max(standing, 1)
+  end
+  call_idle(idle, queue, math.min(standing, 8), how)
+  if soonest_ms < math.huge then
+    see_to(idle, queue, soonest_ms, now_ms, how)
+  end
+end
 
 local keys = {
   jobs = jobs,
   ready = ready,
   prioritized = prioritized,
+  scheduled = scheduled,
   leases = leases,
   grouped = grouped,
   groups = groups,
   turns = turns,
   held = held,
   ids = ids,
-  scheduled = scheduled,
   dead = dead,
   failed = failed,
   kinds = kinds,
@@ -18165,42 +18353,29 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local refused = {}
+local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
-for at = #claims - 1, claims_at, -2 do
+for at = #claims - 2, claims_at, -3 do
   local seq = claims[at]
   local record, run, why = judge_job(jobs, seq, tonumber(claims[at + 1]))
   if why then
     table.insert(refused, 1, why)
-    table.insert(refused, 1, (at - claims_at) / 2)
+    table.insert(refused, 1, (at - claims_at) / 3)
     if why == 'cancelled' then
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job = read_job(record)
-    redis.call('ZREM', leases, seq)
-    end_claim(keys, queue, job, run, now_us)
-    redis.call(
-      'HSET',
-      jobs,
-      'r' .. seq,
-      pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.flags, run.name)
-    )
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, true, now_us)
+    local due_ms = now_ms + tonumber(claims[at + 2])
+    give_back(keys, queue, seq, read_job(record), run, due_ms, now_us)
+    if due_ms > now_ms then
+      soonest_ms = math.min(soonest_ms, due_ms)
+    else
+      standing = standing + 1
+    end
   end
 end
-local released = (#claims - claims_at + 1) / 2 - #refused / 2
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
--- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
--- never too late, perhaps too early: leases are extended, and jobs are done.
-
-local function note_due(queue, due_ms)
-  if due_ms < queue.due_ms then
-    queue.due_ms = due_ms
-  end
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
 
 local function pack_failure(at_ms, kind, message)
@@ -18278,46 +18453,6 @@ local function leave_dead(keys, queue, seq, run)
     redis.call('HDEL', keys.kinds, kind)
   else
     redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
--- When a job is tried again, and how it waits until then.
-
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
-
--- A job that was claimed waits again, until it is due.
-local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
-  redis.call(
-    'HSET',
-    keys.jobs,
-    'r' .. seq,
-    pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
-  )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
   end
 end
 -- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
@@ -18408,11 +18543,13 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
-  released = released + settle_children(keys, queue, now_us, 100)
+  standing = standing + settle_children(keys, queue, now_us, 100)
 end
-if queue.idle > 0 then
-  call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
-end
+call_for_returned(idle, queue, standing, soonest_ms, now_ms, {
+  channel = channel,
+  sharded = sharded,
+  counted = counted,
+})
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', queue.chores, refused }
 `,
@@ -18420,39 +18557,42 @@ return { 'released', queue.chores, refused }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'scheduled', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox'],
   lines: [
     [1, 'lua/queue/release.lua', 1],
-    [36, 'lua/shared/clock.lua', 1],
-    [42, 'lua/shared/calls.lua', 1],
-    [88, 'lua/shared/tell.lua', 1],
-    [113, 'lua/shared/queue/state.lua', 1],
-    [189, 'lua/shared/queue/save.lua', 1],
-    [243, 'lua/shared/queue/save-call.lua', 1],
-    [251, 'lua/shared/queue/marks.lua', 1],
-    [265, 'lua/shared/queue/rate.lua', 1],
-    [285, 'lua/shared/queue/job.lua', 1],
-    [371, 'lua/shared/queue/flags.lua', 1],
-    [389, 'lua/shared/queue/run.lua', 1],
-    [436, 'lua/shared/queue/parents.lua', 1],
-    [517, 'lua/shared/queue/names.lua', 1],
-    [563, 'lua/shared/queue/groups.lua', 1],
-    [704, 'lua/shared/queue/ready.lua', 1],
-    [738, 'lua/shared/queue/end.lua', 1],
-    [763, 'lua/shared/queue/stop.lua', 1],
-    [772, 'lua/shared/queue/idle.lua', 1],
-    [834, 'lua/shared/queue/judge-one.lua', 1],
-    [844, 'lua/shared/queue/told.lua', 1],
-    [866, 'lua/queue/release.lua', 56],
-    [930, 'lua/shared/queue/settle.lua', 1],
-    [931, 'lua/shared/queue/note-due.lua', 1],
-    [939, 'lua/shared/queue/failure.lua', 1],
-    [949, 'lua/shared/queue/dead.lua', 1],
-    [1018, 'lua/shared/queue/backoff.lua', 1],
-    [1058, 'lua/shared/queue/unblock.lua', 1],
-    [1064, 'lua/shared/queue/outbox.lua', 1],
-    [1075, 'lua/shared/queue/settle.lua', 13],
-    [1146, 'lua/queue/release.lua', 121],
+    [37, 'lua/shared/clock.lua', 1],
+    [43, 'lua/shared/calls.lua', 1],
+    [89, 'lua/shared/tell.lua', 1],
+    [114, 'lua/shared/queue/state.lua', 1],
+    [190, 'lua/shared/queue/save.lua', 1],
+    [244, 'lua/shared/queue/save-call.lua', 1],
+    [252, 'lua/shared/queue/settings.lua', 1],
+    [279, 'lua/shared/queue/marks.lua', 1],
+    [293, 'lua/shared/queue/note-due.lua', 1],
+    [301, 'lua/shared/queue/rate.lua', 1],
+    [321, 'lua/shared/queue/job.lua', 1],
+    [407, 'lua/shared/queue/flags.lua', 1],
+    [425, 'lua/shared/queue/run.lua', 1],
+    [472, 'lua/shared/queue/parents.lua', 1],
+    [553, 'lua/shared/queue/names.lua', 1],
+    [599, 'lua/shared/queue/groups.lua', 1],
+    [740, 'lua/shared/queue/ready.lua', 1],
+    [774, 'lua/shared/queue/backoff.lua', 1],
+    [814, 'lua/shared/queue/end.lua', 1],
+    [839, 'lua/shared/queue/stop.lua', 1],
+    [848, 'lua/shared/queue/idle.lua', 1],
+    [910, 'lua/shared/queue/judge-one.lua', 1],
+    [920, 'lua/shared/queue/told.lua', 1],
+    [942, 'lua/shared/queue/freed.lua', 1],
+    [951, 'lua/shared/queue/give-back.lua', 1],
+    [985, 'lua/queue/release.lua', 62],
+    [1044, 'lua/shared/queue/settle.lua', 1],
+    [1045, 'lua/shared/queue/failure.lua', 1],
+    [1055, 'lua/shared/queue/dead.lua', 1],
+    [1124, 'lua/shared/queue/unblock.lua', 1],
+    [1130, 'lua/shared/queue/outbox.lua', 1],
+    [1141, 'lua/shared/queue/settle.lua', 13],
+    [1212, 'lua/queue/release.lua', 122],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(6 + args.claims.length * 2)
+    const encoded = new Array<Argument>(6 + args.claims.length * 3)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
@@ -18463,6 +18603,7 @@ return { 'released', queue.chores, refused }
     for (const item of args.claims) {
       encoded[at++] = item.number
       encoded[at++] = item.token
+      encoded[at++] = item.delayMs
     }
     return encoded
   },

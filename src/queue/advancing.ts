@@ -6,7 +6,7 @@ import { checkName } from '../runtime/keys.ts'
 import { learnTold } from '../runtime/told.ts'
 import { encodeJob } from './enqueueing.ts'
 import { type LossReason, reasonsOf } from './exchange.ts'
-import { JOB_OPTIONS, type JobOptions, type JobSpec } from './job-options.ts'
+import { JOB_OPTIONS, type JobOptions, type JobSpec, toSpecOptions } from './job-options.ts'
 import type { Leased } from './leased.ts'
 import type { Source } from './source.ts'
 
@@ -41,7 +41,7 @@ export function toStep(
   checkOptions('next', next, ['queue', 'name', 'payload', ...JOB_OPTIONS])
   const { queue, name, payload, ...options } = next
   const target = queue === undefined || queue === source.name ? '' : checkName('queue', queue)
-  const { spec } = encodeJob(source.codec, name, payload, options)
+  const { spec } = encodeJob(source.codec, name, payload, toSpecOptions(options))
   return { ...spec, number, token, result, target }
 }
 

@@ -10,6 +10,7 @@ import { LeaseLostError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Advanced, NextJob } from './advancing.ts'
 import type { Exchanged, LossReason } from './exchange.ts'
+import { toId } from './ids.ts'
 import { PLAIN } from './job-options.ts'
 import type { Leased } from './leased.ts'
 import { type Parent, parentsOf } from './parents-of.ts'
@@ -22,6 +23,11 @@ export interface RetryOptions {
   kind?: string
   /** More about it, for people. */
   message?: string
+}
+
+export interface ReleaseOptions {
+  /** How long until others may begin; default: they may at once. */
+  delay?: Duration
 }
 
 export interface BuryOptions {
@@ -43,7 +49,7 @@ export interface Settling {
   advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced>
   retry(job: Leased, delayMs: number, kind: string, message: string): Promise<'retried' | 'buried'>
   bury(job: Leased, kind: string, message: string): Promise<void>
-  release(job: Leased): Promise<void>
+  release(job: Leased, delayMs: number): Promise<void>
   extend(job: Leased, leaseMs: number): Promise<void>
 }
 
@@ -52,7 +58,7 @@ export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
 
 export const MAX_MESSAGE_BYTES = 4096
 
-export class ClaimedJob<Payload = unknown> implements Leased {
+export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   readonly number: string
   readonly token: number
   /** What to call the job: its own id, or the one the queue gave it. */
@@ -77,6 +83,8 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   #decoded: { payload: Payload } | null = null
   #aborter: AbortController | null = null
   #endsAt: number
+  #expiresAtMs: number
+  #acking: Promise<void> | null = null
   #state: 'claimed' | 'settled' | 'lost' = 'claimed'
   #lostBecause: LossReason = 'lost'
   #stopped: Error | null = null
@@ -94,9 +102,11 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     this.#settling = settling
     this.#encoded = told.payload
     this.#endsAt = exchanged.endsAt
+    this.#expiresAtMs = exchanged.endsAtMs
     this.number = String(told.number)
     this.token = told.token
-    this.id = options?.id ?? this.number
+    const { id = this.number } = options ?? {}
+    this.id = id === this.number ? toId(source, id) : id
     this.name = told.name
     this.attempt = told.attempt
     this.maxAttempts = options?.maxAttempts ?? PLAIN.maxAttempts
@@ -106,6 +116,11 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     this.trace = options?.trace ?? ''
     this.maxRunMs = options?.maxRunMs ?? 0
     this.enqueuedAtMs = Math.floor(told.number / 1000)
+  }
+
+  /** Which partition of its queue it is from; null: the queue has none. */
+  get partition(): number | null {
+    return this.#source.partition
   }
 
   /** Throws what the codec throws when it cannot read the payload. */
@@ -124,9 +139,19 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     return this.#aborter.signal
   }
 
+  /** When the lease ends, in milliseconds of the server's clock. */
+  get expiresAtMs(): number {
+    return this.#expiresAtMs
+  }
+
   /** How long the lease lasts for certain, by this process's own clock; 0 when it is settled or lost. */
   get remainingMs(): number {
     return this.#state === 'claimed' ? Math.max(0, this.#endsAt - performance.now()) : 0
+  }
+
+  /** For whoever settles it: until when that counts for certain, by `performance.now()`. */
+  get endsAt(): number {
+    return this.#endsAt
   }
 
   /** True until it is acked, retried, buried, or lost. */
@@ -139,12 +164,14 @@ export class ClaimedJob<Payload = unknown> implements Leased {
     return this.#outcome
   }
 
-  /** The job is done. Throws LeaseLostError when it was lost before. */
-  ack(result?: unknown): Promise<void> {
-    return this.#settle(async () => {
+  /** The job is done. A second call does nothing. Throws LeaseLostError when it was lost before. */
+  async ack(result?: unknown): Promise<void> {
+    if (this.#outcome === 'acked') return
+    this.#acking ??= this.#settle(async () => {
       await this.#settling.ack(this, result)
       this.#outcome = 'acked'
-    })
+    }).finally(() => (this.#acking = null))
+    await this.#acking
   }
 
   /**
@@ -153,7 +180,9 @@ export class ClaimedJob<Payload = unknown> implements Leased {
    */
   advance(next: NextJob, result?: unknown): Promise<Advanced> {
     return this.#settle(async () => {
-      const advanced = await this.#settling.advance(this, next, result)
+      // What follows belongs to the same trace, unless it says so itself.
+      const traced = this.trace === '' ? next : { trace: this.trace, ...next }
+      const advanced = await this.#settling.advance(this, traced, result)
       this.#outcome = 'acked'
       return advanced
     })
@@ -190,13 +219,21 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   }
 
   /**
-   * Gives the job to others, as if this attempt had never begun. Throws LeaseLostError when it was lost before.
+   * Gives the job to others, as if this attempt had never begun. Throws LeaseLostError when it was lost before,
+   * InvalidArgumentError.
    */
-  release(): Promise<void> {
+  release(options: ReleaseOptions = {}): Promise<void> {
+    checkOptions('options', options, ['delay'])
+    const delayMs = toMs('delay', options.delay ?? '0ms', { min: '0ms', max: '365d' })
     return this.#settle(async () => {
-      await this.#settling.release(this)
+      await this.#settling.release(this, delayMs)
       this.#outcome = 'released'
     })
+  }
+
+  /** Gives the job back, unless it is settled. Throws LeaseLostError when it was lost before. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#state !== 'settled') await this.release()
   }
 
   /** Makes the lease last so long from now on. Throws LeaseLostError. */
@@ -212,8 +249,14 @@ export class ClaimedJob<Payload = unknown> implements Leased {
   }
 
   /** For whoever keeps the lease: until when it lasts, by `performance.now()`. */
-  noteExtended(endsAt: number): void {
+  noteExtended(endsAt: number, expiresAtMs: number): void {
     this.#endsAt = endsAt
+    this.#expiresAtMs = expiresAtMs
+  }
+
+  /** For whoever checked the payload: what it has become. */
+  takePayload(payload: unknown): void {
+    this.#decoded = { payload: payload as Payload }
   }
 
   /** For whoever acked it along with others: null, or why the job was lost before. */

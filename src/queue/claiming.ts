@@ -6,6 +6,7 @@ import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { type ClaimedJob, type Settling, toClaimedJobs } from './claimed-job.ts'
 import { type Ack, type Exchanged, exchange } from './exchange.ts'
+import { onlyFitting } from './misfits.ts'
 import { toAck } from './settling.ts'
 import type { Source } from './source.ts'
 
@@ -26,11 +27,33 @@ export async function claimJobs<Payload>(
   done: readonly ClaimedJob[],
 ): Promise<ClaimedJob<Payload>[]> {
   const held = done.filter(({ isClaimed }) => isClaimed)
-  const acks = held.map((job) => toAck(job, undefined, source))
-  const exchanged = await exchangeAndWait(source, terms, waiting, acks, ({ refused }) => {
-    for (const [at, job] of held.entries()) job.noteAcked(refused.get(at) ?? null)
-  })
-  return toClaimedJobs(source, settling, exchanged)
+  let acks = held.map((job) => toAck(job, undefined, source))
+  const { jobs } = await claimFitting<Payload>(source, settling, waiting, (left) =>
+    exchangeAndWait(source, terms, left, acks, ({ refused }) => {
+      for (const [at, job] of held.entries()) job.noteAcked(refused.get(at) ?? null)
+      acks = []
+      held.length = 0
+    }),
+  )
+  return jobs
+}
+
+/** Claims until something fits, or nothing came: behind jobs whose payloads do not fit there may be others. */
+export async function claimFitting<Payload>(
+  source: Source,
+  settling: Settling,
+  waiting: Waiting,
+  claim: (waiting: Waiting) => Promise<Exchanged>,
+): Promise<{ exchanged: Exchanged; jobs: ClaimedJob<Payload>[] }> {
+  const endsAt = performance.now() + toWaitMs(waiting)
+  let left = waiting
+  for (;;) {
+    const exchanged = await claim(left)
+    const claimed = toClaimedJobs<Payload>(source, settling, exchanged)
+    const jobs = await onlyFitting(source.checks, claimed)
+    if (jobs.length > 0 || claimed.length === 0) return { exchanged, jobs }
+    left = { ...waiting, wait: `${Math.max(0, Math.floor(endsAt - performance.now()))}ms` }
+  }
 }
 
 /**

@@ -8,13 +8,14 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { inGroups } from '../runtime/in-groups.ts'
 import { toldOn } from '../runtime/told.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
-import { checkJobName, type JobOptions, type JobSpec, PLAIN, toSpecOptions } from './job-options.ts'
+import { toId } from './ids.ts'
+import { checkJobName, type JobSpec, PLAIN } from './job-options.ts'
 import type { Source } from './source.ts'
 
 export interface Enqueued {
   /** What to call the job: its own id, or the one the queue gave it. */
   readonly id: string
-  /** True when the id or the unique key was taken: nothing was enqueued, `id` is that of the other job. */
+  /** True when the id, the unique or the idempotency key was taken: nothing was enqueued, `id` is that of the other job. */
   readonly duplicate: boolean
 }
 
@@ -40,14 +41,13 @@ export function encodeJob(
   codec: Codec<unknown>,
   name: string,
   payload: unknown,
-  options: JobOptions | undefined,
+  options: Omit<JobSpec, 'name' | 'payload'>,
 ): Outgoing {
-  const checked = toSpecOptions(options)
   const encoded = codec.encode(payload)
   if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
     throw new InvalidArgumentError('payload', 'must become text or bytes: the codec gave something else')
   }
-  const outgoing = toOutgoing(checkJobName(name), encoded, checked)
+  const outgoing = toOutgoing(checkJobName(name), encoded, options)
   if (outgoing.bytes > MAX_PAYLOAD_BYTES) {
     throw new InvalidArgumentError('payload', `must be at most ${MAX_PAYLOAD_BYTES} bytes when encoded`)
   }
@@ -109,24 +109,28 @@ export class Enqueuer {
     if (name !== null) {
       const payloads = jobs.map(({ spec }) => spec.payload)
       const { first } = await run(enqueueAlike, (id) => ({ ...common, ...id, name, payloads }))
-      return jobs.map((_, at) => ({ id: String(first + at), duplicate: false }))
+      return jobs.map((_, at) => ({ id: toId(this.#source, first + at), duplicate: false }))
     }
     const specs = jobs.map(({ spec }) => spec)
     const { first, chores, duplicates } = await run(enqueue, (id) => ({ ...common, ...id, specs }))
     this.#source.chores.see(chores)
-    return toEnqueued(first, specs, duplicates)
+    return toEnqueued(this.#source, first, specs, duplicates)
   }
 }
 
 function toEnqueued(
+  source: Source,
   first: number,
   specs: readonly JobSpec[],
   duplicates: readonly { readonly at: number; readonly number: number }[],
 ): Enqueued[] {
-  const enqueued = specs.map(({ id }, at) => ({ id: id === '' ? String(first + at) : id, duplicate: false }))
+  const enqueued = specs.map(({ id }, at) => ({
+    id: id === '' ? toId(source, first + at) : id,
+    duplicate: false,
+  }))
   for (const { at, number } of duplicates) {
     const id = specs[at]?.id ?? ''
-    enqueued[at] = { id: id === '' ? String(number) : id, duplicate: true }
+    enqueued[at] = { id: id === '' ? toId(source, number) : id, duplicate: true }
   }
   return enqueued
 }

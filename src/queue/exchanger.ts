@@ -1,8 +1,8 @@
-// The calls of one worker: what is done goes to the server, and new jobs come back, in the same call. What one tick
-// brings travels together, and two calls at most are under way.
+// The calls of one worker to one queue: what is done goes to the server, and new jobs come back, in the same call.
+// Two calls at most are under way.
 //
 // A worker that has got fewer jobs than it could take is called when there are more, and asks nothing before; so
-// idle workers cost nothing.
+// idle workers cost nothing. One that is called and has no room by then passes the call on.
 //
 //   ASKING ──fewer than wanted──► IDLE ──called, or it is time to look again──► ASKING
 //      └───────────────────────────── stopAsking ───────────► only acks are sent
@@ -18,8 +18,9 @@ import type { Source } from './source.ts'
 
 export interface ExchangeTerms {
   readonly leaseMs: number
-  /** How many jobs could be taken now, those asked for included. */
-  room(): number
+  /** There may be something to send. */
+  plan(): void
+  hasRoom(): boolean
   /** Jobs have come. */
   take(exchanged: Exchanged): void
   /** Something went wrong between the worker and the server; it is tried again. */
@@ -30,7 +31,6 @@ export interface ExchangeTerms {
 interface PendingAck {
   readonly ack: Ack
   readonly job: ClaimedJob
-  readonly until: number
   resolve(): void
   reject(error: unknown): void
 }
@@ -53,7 +53,6 @@ export class Exchanger {
   #asked = 0
   #underWay = 0
   #failures = 0
-  #scheduled = false
   #idle = false
   /** How often it was called; a letter may come before the answer of the call that it is about. */
   #called = 0
@@ -66,26 +65,23 @@ export class Exchanger {
     this.#terms = terms
     this.#id = source.unit.runtime.mailbox.newId()
     void this.#listen()
-    this.plan()
   }
 
   /** Resolves once the server has it. Rejects with LeaseLostError when the job was lost before. */
   ack(ack: Ack, job: ClaimedJob): Promise<void> {
-    const until = performance.now() + job.remainingMs
     return new Promise((resolve, reject) => {
-      this.#acks.push({ ack, job, until, resolve, reject })
-      this.plan()
+      this.#acks.push({ ack, job, resolve, reject })
+      this.#terms.plan()
     })
   }
 
-  /** There may be something to send. */
-  plan(): void {
-    if (this.#scheduled) return
-    this.#scheduled = true
-    setImmediate(() => {
-      this.#scheduled = false
-      this.#exchange()
-    })
+  /** Jobs that are asked for now. */
+  get asked(): number {
+    return this.#asked
+  }
+
+  get mayAsk(): boolean {
+    return !this.#idle && !this.#over.signal.aborted && this.#underWay < UNDER_WAY
   }
 
   /** Asks for no more jobs from now on. */
@@ -102,24 +98,18 @@ export class Exchanger {
       await new Promise<void>((resolve) => (this.#onSettled = resolve))
     }
     // Nobody must be called in vain.
-    await exchange(this.#source, { acks: [], limit: 0, leaseMs: 0, worker: this.#id }).catch(
-      this.#terms.onError,
-    )
+    await this.#leave()
   }
 
-  #exchange(): void {
+  /** Sends what there is to send, and asks for so many jobs at most. */
+  exchange(wanted: number): void {
     if (this.#underWay >= UNDER_WAY) return
-    const limit = this.#wanted()
+    const limit = Math.min(wanted, MOST_A_CALL)
     if (this.#acks.length === 0 && limit === 0) return
     const pending = this.#acks.splice(0, MOST_A_CALL)
     this.#asked += limit
     this.#underWay += 1
     void this.#send(pending, limit).finally(() => this.#settled())
-  }
-
-  #wanted(): number {
-    if (this.#idle || this.#over.signal.aborted) return 0
-    return Math.max(0, Math.min(this.#terms.room() - this.#asked, MOST_A_CALL))
   }
 
   async #send(pending: PendingAck[], limit: number): Promise<void> {
@@ -144,7 +134,7 @@ export class Exchanger {
   #settled(): void {
     this.#underWay -= 1
     this.#onSettled?.()
-    this.plan()
+    this.#terms.plan()
   }
 
   #tell({ job, resolve, reject }: PendingAck, why: string | undefined): void {
@@ -169,7 +159,14 @@ export class Exchanger {
 
   #wake(): void {
     this.#idle = false
-    this.plan()
+    if (this.#terms.hasRoom()) this.#terms.plan()
+    else void this.#leave()
+  }
+
+  /** Waits no more. Where there is work, another one is called that has room for it. */
+  async #leave(): Promise<void> {
+    const nothing = { acks: [], limit: 0, leaseMs: 0, worker: this.#id }
+    await exchange(this.#source, nothing).catch(this.#terms.onError)
   }
 
   /** The call may have happened. Acks are sent again; what was claimed comes back when its lease is over. */
@@ -178,7 +175,7 @@ export class Exchanger {
     this.#failures += 1
     const now = performance.now()
     for (const each of pending) {
-      if (each.until > now) this.#acks.push(each)
+      if (each.job.endsAt > now) this.#acks.push(each)
       else each.reject(error)
     }
     this.#idle = true

@@ -1,30 +1,38 @@
-// Keeps the leases of claimed jobs: one timer for all of them, and one call.
+// Keeps the leases of claimed jobs: one timer for all of them, and one call for those of a queue.
+// It ticks every third of a lease, and when
+// the next lease ends, so that nobody works on what others may begin, also when no extension comes through.
 
 import type { ClaimedJob } from './claimed-job.ts'
 import type { Settler } from './settling.ts'
 
 const MOST_A_CALL = 500
+// Timers count in whole milliseconds, and come a little late.
+const MARGIN_MS = 2
 
 export class Extender {
-  readonly #settler: Settler
   readonly #leaseMs: number
   readonly #onError: (error: unknown) => void
-  readonly #jobs = new Set<ClaimedJob>()
+  readonly #jobs = new Map<ClaimedJob, Settler>()
   #timer: NodeJS.Timeout | null = null
+  #timerAt = Infinity
 
-  constructor(settler: Settler, leaseMs: number, onError: (error: unknown) => void) {
-    this.#settler = settler
+  constructor(leaseMs: number, onError: (error: unknown) => void) {
     this.#leaseMs = leaseMs
     this.#onError = onError
   }
 
-  get jobs(): ReadonlySet<ClaimedJob> {
-    return this.#jobs
+  get jobs(): Iterable<ClaimedJob> {
+    return this.#jobs.keys()
   }
 
-  keep(job: ClaimedJob): void {
-    this.#jobs.add(job)
-    this.#timer ??= setTimeout(() => this.#tend(), this.#leaseMs / 3)
+  keep(job: ClaimedJob, settler: Settler): void {
+    this.#jobs.set(job, settler)
+    this.watch(job)
+  }
+
+  /** A job that is kept may end sooner than was known. */
+  watch(job: ClaimedJob): void {
+    this.#plan(Math.min(this.#leaseMs / 3, job.remainingMs - MARGIN_MS))
   }
 
   drop(job: ClaimedJob): void {
@@ -34,19 +42,39 @@ export class Extender {
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
+    this.#timerAt = Infinity
+  }
+
+  #plan(inMs: number): void {
+    const at = performance.now() + inMs
+    if (at >= this.#timerAt) return
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timerAt = at
+    this.#timer = setTimeout(() => this.#tend(), Math.max(0, inMs))
   }
 
   /** Jobs that came since the last time have most of their lease left. */
   #tend(): void {
-    this.#timer = null
-    const due: ClaimedJob[] = []
-    for (const job of this.#jobs) {
-      if (job.remainingMs === 0) job.lose('lost')
-      else if (job.remainingMs < (this.#leaseMs * 5) / 6) due.push(job)
+    this.close()
+    let leftMs = this.#leaseMs / 3
+    const due = new Map<Settler, ClaimedJob[]>()
+    for (const [job, settler] of this.#jobs) {
+      const { remainingMs } = job
+      if (remainingMs <= MARGIN_MS) job.lose('lost')
+      else leftMs = Math.min(leftMs, remainingMs - MARGIN_MS)
+      if (job.isClaimed && remainingMs < (this.#leaseMs * 5) / 6) {
+        const jobs = due.get(settler)
+        if (jobs === undefined) due.set(settler, [job])
+        else jobs.push(job)
+      }
     }
-    for (let from = 0; from < due.length; from += MOST_A_CALL) {
-      this.#settler.extendAll(due.slice(from, from + MOST_A_CALL), this.#leaseMs).catch(this.#onError)
+    for (const [settler, jobs] of due) this.#extend(settler, jobs)
+    if (this.#jobs.size > 0) this.#plan(leftMs)
+  }
+
+  #extend(settler: Settler, jobs: readonly ClaimedJob[]): void {
+    for (let from = 0; from < jobs.length; from += MOST_A_CALL) {
+      settler.extendAll(jobs.slice(from, from + MOST_A_CALL), this.#leaseMs).catch(this.#onError)
     }
-    if (this.#jobs.size > 0) this.#timer = setTimeout(() => this.#tend(), this.#leaseMs / 3)
   }
 }

@@ -1,18 +1,27 @@
 // One job and its handler: what the handler does becomes the outcome of the attempt.
 
-import { LeaseLostError } from '../runtime/errors.ts'
+import { LeaseLostError, MaxRunError } from '../runtime/errors.ts'
+import type { BatchHandler } from './batching.ts'
 import type { ClaimedJob } from './claimed-job.ts'
+import type { QueueHooks } from './hooks.ts'
+import { buryMisfit } from './misfits.ts'
+import type { PayloadChecks } from './schemas.ts'
 
 /** Works on one job; what it gives is the job's result. A job whose handler throws is tried again. */
 export type Handler<Payload> = (job: ClaimedJob<Payload>) => unknown
 
-/** One handler for every job, or one for each name. */
+/** How long a job waits that the worker cannot do; it would come back at once. */
+const WITHOUT_HANDLER = '5s'
+
+/** One handler for every job, or one for each name; `batch` makes one for several jobs of a name at once. */
 export type Handlers<Jobs extends object> =
   | Handler<Jobs[keyof Jobs]>
-  | { readonly [Name in keyof Jobs]?: Handler<Jobs[Name]> }
+  | { readonly [Name in keyof Jobs]?: Handler<Jobs[Name]> | BatchHandler<Jobs[Name]> }
 
 /** What a handler threw, and that it took too long. */
 export interface HandlingTerms {
+  readonly checks: PayloadChecks | null
+  readonly around: QueueHooks['around']
   onError(error: unknown, job: ClaimedJob): void
 }
 
@@ -27,11 +36,17 @@ export async function handle(
 ): Promise<Outcome> {
   try {
     if (handler === null) {
-      const message = `no handler for '${job.name}'`
-      terms.onError(new Error(message), job)
-      return () => job.retry({ kind: 'no-handler', message })
+      terms.onError(new Error(`no handler for '${job.name}'`), job)
+      // Perhaps a newer worker has one.
+      return () => job.release({ delay: WITHOUT_HANDLER })
     }
-    const result = await inTime(job, handler)
+    const misfit = terms.checks === null ? null : await terms.checks.misfitOf(job)
+    if (misfit !== null) {
+      terms.onError(misfit, job)
+      return () => buryMisfit(job, misfit)
+    }
+    const run = (): Promise<unknown> => inTime(job, handler)
+    const result = await (terms.around === undefined ? run() : terms.around(job, run))
     return job.isClaimed ? () => job.ack(result) : nothing
   } catch (error) {
     terms.onError(error, job)
@@ -59,15 +74,6 @@ async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown
     return await Promise.race([handler(job as ClaimedJob<never>), ends])
   } finally {
     clearTimeout(timer)
-  }
-}
-
-/** An attempt that took longer than its job allows. */
-export class MaxRunError extends Error {
-  override readonly name = 'MaxRunError'
-
-  constructor(maxRunMs: number) {
-    super(`the attempt took longer than ${maxRunMs} ms`)
   }
 }
 

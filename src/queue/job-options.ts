@@ -57,6 +57,8 @@ export interface JobOptions {
   parents?: readonly ParentId[]
   /** What becomes of it if one of them dies or is cancelled; default `bury`. */
   ifParentFails?: IfParentFails
+  /** A job with the same key within 24 hours is a duplicate, whatever became of the first. */
+  idempotencyKey?: string
 }
 
 /** A job as the script takes it. */
@@ -81,6 +83,7 @@ export interface JobSpec {
   readonly tags: string
   readonly parents: string
   readonly ifParentFails: string
+  readonly idempotencyKey: string
 }
 
 type SpecOptions = Omit<JobSpec, 'name' | 'payload'>
@@ -105,6 +108,7 @@ export const PLAIN: SpecOptions = {
   tags: '',
   parents: '',
   ifParentFails: 'b',
+  idempotencyKey: '',
 }
 
 export const JOB_OPTIONS = [
@@ -120,9 +124,10 @@ export const JOB_OPTIONS = [
   'trace',
   'parents',
   'ifParentFails',
+  'idempotencyKey',
 ] as const
 
-const MAX_TEXT_BYTES = 512
+export const MAX_TEXT_BYTES = 512
 const MAX_PRIORITY = 1_000_000
 const MAX_TAGS = 20
 const KINDS = ['fixed', 'linear', 'exponential'] as const
@@ -145,6 +150,7 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
     trace,
     parents,
     ifParentFails,
+    idempotencyKey,
   } = options
   return {
     ...PLAIN,
@@ -161,6 +167,9 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
     ...(group === undefined ? {} : { group: checkText('group', group, MAX_TEXT_BYTES) }),
     ...(unique === undefined ? {} : toUnique(unique)),
     ...(tags === undefined ? {} : { tags: toTags(tags) }),
+    ...(idempotencyKey === undefined
+      ? {}
+      : { idempotencyKey: checkText('idempotencyKey', idempotencyKey, MAX_TEXT_BYTES) }),
     ...(trace === undefined ? {} : { trace: checkText('trace', trace, MAX_TEXT_BYTES) }),
     ...(parents === undefined ? {} : { parents: toParents(parents) }),
     ...(ifParentFails === undefined ? {} : { ifParentFails: toIfParentFails(ifParentFails) }),

@@ -15,6 +15,7 @@ import {
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { learnTold } from '../runtime/told.ts'
+import { toId } from './ids.ts'
 import { type ParentId, toParents } from './parents.ts'
 import { type Parent, parentsOf } from './parents-of.ts'
 import type { Source } from './source.ts'
@@ -99,9 +100,19 @@ export class Jobs {
 
   /** Those of the jobs that are known. */
   async findMany(ids: readonly string[]): Promise<Job[]> {
+    const found = await this.findEach(ids)
+    return found.filter((job) => job !== null)
+  }
+
+  /** As `findMany`, with null in the places of those that are not known. */
+  async findEach(ids: readonly string[]): Promise<(Job | null)[]> {
     const { unit, codec } = this.#source
     const { jobs } = await unit.run(find, { codec: codec.name, wanted: checkIds(ids) })
-    return jobs.map((job) => this.#toJob(job))
+    const byId = new Map(jobs.flatMap((job) => [job.id, String(job.number)].map((id) => [id, job])))
+    return ids.map((id) => {
+      const told = byId.get(id)
+      return told === undefined ? null : this.#toJob(told)
+    })
   }
 
   /**
@@ -204,7 +215,7 @@ export class Jobs {
       count,
       firstAtMs: firstMs,
       lastAtMs: lastMs,
-      sample: { id: String(number), message },
+      sample: { id: toId(this.#source, number), message },
     }))
   }
 
@@ -241,7 +252,7 @@ export class Jobs {
   #toJob(told: FindAnswer['jobs'][number]): Job {
     const { codec } = this.#source
     return {
-      id: told.id,
+      id: told.id === String(told.number) ? toId(this.#source, told.number) : told.id,
       name: told.name,
       payload: codec.decode(told.payload),
       state: told.state as JobState,

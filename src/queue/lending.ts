@@ -2,8 +2,8 @@
 // and keeps nothing of them.
 
 import type { Waiting } from '../runtime/wait.ts'
-import { type ClaimedJob, toClaimedJobs } from './claimed-job.ts'
-import { type ClaimTerms, exchangeAndWait } from './claiming.ts'
+import type { ClaimedJob } from './claimed-job.ts'
+import { type ClaimTerms, claimFitting, exchangeAndWait } from './claiming.ts'
 import { Settler } from './settling.ts'
 import type { Source } from './source.ts'
 
@@ -38,9 +38,10 @@ export async function lendJobs<Payload>(
   terms: ClaimTerms,
   waiting: Waiting,
 ): Promise<LentJobs<Payload>> {
-  const exchanged = await exchangeAndWait(source, terms, waiting)
-  const claimed = toClaimedJobs<Payload>(source, new Settler(source), exchanged)
-  return { jobs: claimed.map(toLentJob), leaseMs: terms.leaseMs, expiresAtMs: exchanged.endsAtMs }
+  const { exchanged, jobs } = await claimFitting<Payload>(source, new Settler(source), waiting, (left) =>
+    exchangeAndWait(source, terms, left),
+  )
+  return { jobs: jobs.map(toLentJob), leaseMs: terms.leaseMs, expiresAtMs: exchanged.endsAtMs }
 }
 
 function toLentJob<Payload>(job: ClaimedJob<Payload>): LentJob<Payload> {

@@ -47,13 +47,8 @@ async function deliverPage(
 async function hand(source: Source, target: string, entries: readonly Pick<Entry, 'number' | 'what'>[]) {
   const other = source.sibling(target)
   const told = await learnTold(other.unit)
-  const { codec } = source
-  const { chores } = await other.unit.run(receive, {
-    codec: codec.name,
-    source: source.name,
-    ...told,
-    entries,
-  })
+  const from = { codec: other.codec.name, source: addressOf(source) }
+  const { chores } = await other.unit.run(receive, { ...from, ...told, entries })
   other.chores.see(chores)
 }
 
@@ -71,6 +66,11 @@ export async function askAfter(source: Source): Promise<void> {
     }
     if (parents.length < PAGE) return
   }
+}
+
+/** Numbers rise within one partition; no name has a control character. */
+function addressOf({ name, partition }: Source): string {
+  return partition === null ? name : `${name}\x02${partition}`
 }
 
 function byQueue<Item>(items: readonly Item[], queueOf: (item: Item) => string): Map<string, Item[]> {

@@ -1,23 +1,25 @@
 import { clear } from '../generated/queue.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { type Codec, jsonOf } from '../runtime/codec.ts'
+import type { Codec } from '../runtime/codec.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { checkName } from '../runtime/keys.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimJobs } from './claiming.ts'
-import { type Enqueued, Enqueuer, encodeJob } from './enqueueing.ts'
+import { type Enqueued, Enqueuer } from './enqueueing.ts'
 import type { Handlers } from './handling.ts'
-import { JOB_OPTIONS, type JobOptions } from './job-options.ts'
+import { checkHooks, type QueueHooks } from './hooks.ts'
+import type { JobOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
 import { type LentJobs, lendJobs } from './lending.ts'
 import { openSource } from './open-source.ts'
+import { type NewJob, Preparer } from './preparing.ts'
 import { Recurring } from './recurring.ts'
-import { Settings } from './settings.ts'
+import type { SchemasByName } from './schemas.ts'
+import { type QueueInspection, Settings } from './settings.ts'
 import { Settler } from './settling.ts'
 import { SettlingByToken } from './settling-by-token.ts'
 import type { Source } from './source.ts'
@@ -26,11 +28,13 @@ import { Worker, type WorkOptions } from './worker.ts'
 export interface QueueOptions {
   /** How payloads and results become bytes; default JSON. */
   codec?: Codec<unknown>
-}
-
-export interface NewJob<Jobs extends object, Name extends keyof Jobs = keyof Jobs> extends JobOptions {
-  name: Name & string
-  payload: Jobs[Name]
+  /**
+   * Schemas of payloads by the names of jobs, of any library that speaks Standard Schema. They are checked before
+   * anything is enqueued, and before a job is worked on: one that does not fit is dead, of the kind `invalid-payload`.
+   */
+  schemas?: SchemasByName
+  /** For tracing. */
+  hooks?: QueueHooks
 }
 
 export interface ClaimOptions extends Waiting {
@@ -43,15 +47,15 @@ export interface ClaimOptions extends Waiting {
 }
 
 const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
-const CLAIM_OPTIONS = [...LEND_OPTIONS, 'acks'] as const
+export const CLAIM_OPTIONS: readonly string[] = [...LEND_OPTIONS, 'acks'] as const
 
 /**
  * Jobs that are done once: each is leased to one worker at a time, and comes back when that is lost. It runs at least
  * once, and perhaps again; that it is done is recorded once, by the attempt that holds it.
  *
- * `Jobs` maps the names of jobs to their payloads.
+ * `Jobs` maps the names of jobs to their payloads, `Given` to what is enqueued where schemas make something else of it.
  */
-export class Queue<Jobs extends object = Record<string, unknown>> {
+export class Queue<Jobs extends object = Record<string, unknown>, Given extends object = Jobs> {
   readonly name: string
   /** What is known of single jobs, and what can be done to them. */
   readonly jobs: JobList
@@ -62,40 +66,47 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   /** Jobs that are spawned again and again, at times of their own. */
   readonly recurring: Recurring<Jobs>
   readonly #source: Source
+  readonly #hooks: QueueHooks
+  readonly #preparer: Preparer
   readonly #enqueuer: Enqueuer
 
-  constructor(runtime: Runtime, name: string, options: QueueOptions) {
-    checkOptions('options', options, ['codec'])
-    this.name = checkName('name', name)
-    this.#source = openSource(runtime, name, options.codec ?? jsonOf<unknown>('payload'))
-    this.#enqueuer = new Enqueuer(this.#source)
-    this.jobs = new JobList(this.#source)
-    this.settings = new Settings(this.#source)
-    this.settle = new SettlingByToken(this.#source)
-    this.recurring = new Recurring(this.#source)
+  /** `source`: what the queue stands on, where that is known already. */
+  constructor(
+    runtime: Runtime,
+    name: string,
+    options: QueueOptions,
+    source: Source = openSource(runtime, name, options, null),
+  ) {
+    checkOptions('options', options, ['codec', 'schemas', 'hooks'])
+    this.name = name
+    this.#source = source
+    this.#hooks = checkHooks(options.hooks ?? {})
+    this.#preparer = new Preparer(source, this.#hooks)
+    this.#enqueuer = new Enqueuer(source)
+    this.jobs = new JobList(source)
+    this.settings = new Settings(source)
+    this.settle = new SettlingByToken(source)
+    this.recurring = new Recurring(source)
   }
 
   /**
    * Puts a job into the queue. Resolves when the server has it, with its id; `duplicate` when its own id or its unique
    * key was taken. Throws InvalidArgumentError.
    */
-  async enqueue<Name extends keyof Jobs & string>(
+  async enqueue<Name extends keyof Given & string>(
     name: Name,
-    payload: Jobs[Name],
+    payload: Given[Name],
     options?: JobOptions,
   ): Promise<Enqueued> {
-    return this.#enqueuer.enqueue(encodeJob(this.#source.codec, name, payload, options))
+    // What is ready at once is sent with whatever else this tick brings.
+    const outgoing = this.#preparer.one(name, payload, options)
+    return this.#enqueuer.enqueue(outgoing instanceof Promise ? await outgoing : outgoing)
   }
 
   /** As `enqueue`, for many jobs, in order; a thousand travel together. Throws InvalidArgumentError. */
-  async enqueueMany(jobs: readonly NewJob<Jobs>[]): Promise<Enqueued[]> {
-    if (!Array.isArray(jobs)) throw new InvalidArgumentError('jobs', 'must be a list of jobs')
-    const outgoing = (jobs as readonly NewJob<Jobs>[]).map((job) => {
-      checkOptions('job', job, ['name', 'payload', ...JOB_OPTIONS])
-      const { name, payload, ...options } = job
-      return encodeJob(this.#source.codec, name, payload, options)
-    })
-    return this.#enqueuer.enqueueMany(outgoing)
+  async enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]> {
+    const outgoing = this.#preparer.many(jobs)
+    return this.#enqueuer.enqueueMany(outgoing instanceof Promise ? await outgoing : outgoing)
   }
 
   /**
@@ -119,21 +130,31 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
 
   /** Starts to work on the jobs of the queue. Throws InvalidArgumentError. */
   work(handlers: Handlers<Jobs>, options: WorkOptions = {}): Worker<Jobs> {
-    return new Worker(this.#source, handlers, options)
+    return new Worker([this.#source], handlers, options, this.#hooks)
+  }
+
+  /** A read-only picture of the queue. */
+  inspect(): Promise<QueueInspection> {
+    return this.settings.inspect()
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */
   async clear(): Promise<boolean> {
-    const { existed } = await this.#source.unit.run(clear, await learnTold(this.#source.unit))
-    return existed
+    return clearSource(this.#source)
   }
 }
 
-function toClaimTerms({ limit = 1, lease = '30s' }: ClaimOptions): ClaimTerms {
+/** Resolves to false when there was nothing. */
+export async function clearSource({ unit }: Source): Promise<boolean> {
+  const { existed } = await unit.run(clear, await learnTold(unit))
+  return existed
+}
+
+export function toClaimTerms({ limit = 1, lease = '30s' }: ClaimOptions): ClaimTerms {
   return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
 }
 
-function checkAcks(acks: unknown): readonly ClaimedJob[] {
+export function checkAcks(acks: unknown): readonly ClaimedJob[] {
   const isList = Array.isArray(acks) && acks.length <= 200
   if (!isList || !acks.every((job) => job instanceof ClaimedJob)) {
     throw new InvalidArgumentError('acks', 'must be a list of at most 200 claimed jobs')

@@ -1,11 +1,11 @@
 // Recurring jobs: kept by the server, which spawns a job at each of their times.
 
-import { type RecurrencesAnswer, recurrences, recur, unrecur } from '../generated/queue.ts'
+import { type RecurrencesAnswer, recur, recurrences, unrecur } from '../generated/queue.ts'
 import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { learnTold } from '../runtime/told.ts'
 import { encodeJob } from './enqueueing.ts'
-import type { JobOptions, Unique } from './job-options.ts'
+import { type JobOptions, toSpecOptions, type Unique } from './job-options.ts'
 import { type Recurrence, type RecurrenceRule, toRecurrence } from './recurrence.ts'
 import { refillOne } from './refilling.ts'
 import type { Source } from './source.ts'
@@ -126,7 +126,7 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
   #define(options: RecurringOptions<Jobs>) {
     checkOptions('options', options, ALL)
     const rule = toRecurrence(pick(options, RULE) as unknown as Recurrence)
-    const { spec } = encodeJob(this.#source.codec, options.name, options.payload, toJobOptions(options))
+    const { spec } = encodeJob(this.#source.codec, options.name, options.payload, toSpec(options))
     const { id: _id, delayMs: _delay, replace: _replace, until: till, ...job } = spec
     const byCron = { everyMs: 0, offsetMs: 0, cron: '', timeZone: '' }
     const { kind: _kind, ...when } = rule
@@ -164,11 +164,11 @@ function toRule(told: RecurrencesAnswer['recurrences'][number]): RecurrenceRule 
     : { kind: 'cron', cron, timeZone, missed }
 }
 
-function toJobOptions(options: RecurringJobOptions): JobOptions {
+function toSpec(options: RecurringJobOptions): ReturnType<typeof toSpecOptions> {
   const { unique } = options
   // A run takes nobody's place.
   if (typeof unique === 'object' && unique !== null) checkOptions('unique', unique, ['key', 'until', 'for'])
-  return pick(options, OPTIONS)
+  return toSpecOptions(pick(options, OPTIONS))
 }
 
 function toBounds({ limit, until }: RecurringBounds): { limit: number; untilMs: number } {

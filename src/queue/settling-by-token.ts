@@ -92,7 +92,7 @@ export class SettlingByToken {
       jobs,
       [],
       (): Send<'released'> => async (leased) => {
-        return toSettled('released', await this.#settler.sendRelease(leased))
+        return toSettled('released', await this.#settler.sendRelease({ ...leased, delayMs: 0 }))
       },
     )
   }

@@ -18,6 +18,11 @@ interface FailedAttempt extends Leased, Failure {
   readonly delayMs: number
 }
 
+/** A job that is given back. */
+interface Returned extends Leased {
+  readonly delayMs: number
+}
+
 /** What becomes of a job whose attempt failed. */
 export type Retried = 'retried' | 'buried'
 
@@ -83,13 +88,13 @@ export class Settler implements Settling {
   }
 
   /** As `release`; that the job was lost is a value. */
-  sendRelease(job: Leased): Promise<Outcome> {
-    const send = (claims: Leased[]): Promise<Outcome[]> => this.#sendReleases(claims)
+  sendRelease(job: Returned): Promise<Outcome> {
+    const send = (claims: Returned[]): Promise<Outcome[]> => this.#sendReleases(claims)
     return this.#batcher('releases', RELEASES, send).addOne(job, job.number.length)
   }
 
-  async release(job: Leased): Promise<void> {
-    this.#check(job, await this.sendRelease({ number: job.number, token: job.token }))
+  async release({ number, token }: Leased, delayMs: number): Promise<void> {
+    this.#check({ number, token }, await this.sendRelease({ number, token, delayMs }))
   }
 
   async extend(job: ClaimedJob, leaseMs: number): Promise<void> {
@@ -99,10 +104,10 @@ export class Settler implements Settling {
 
   /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */
   async extendAll(jobs: readonly ClaimedJob[], leaseMs: number): Promise<Outcome[]> {
-    const { endsAt, outcomes } = await this.sendExtensions(jobs, leaseMs)
+    const { endsAt, endsAtMs, outcomes } = await this.sendExtensions(jobs, leaseMs)
     for (const [at, job] of jobs.entries()) {
       const why = outcomes[at] ?? null
-      if (why === null) job.noteExtended(endsAt)
+      if (why === null) job.noteExtended(endsAt, endsAtMs)
       else job.lose(why)
     }
     return outcomes
@@ -154,7 +159,7 @@ export class Settler implements Settling {
     return outcomesOf(failures, reasonsOf(answer.refused))
   }
 
-  async #sendReleases(claims: readonly Leased[]): Promise<Outcome[]> {
+  async #sendReleases(claims: readonly Returned[]): Promise<Outcome[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const answer = await unit.runOnce(release, (id) => ({ codec: codec.name, ...id, ...told, claims }))

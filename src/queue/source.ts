@@ -1,6 +1,7 @@
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Chores } from './chores.ts'
+import type { PayloadChecks } from './schemas.ts'
 
 /** What the parts of one queue share. */
 export interface Source {
@@ -13,4 +14,8 @@ export interface Source {
   readonly chores: Chores
   /** Another queue, with the same codec. */
   sibling(name: string): Source
+  /** Null: any payload will do. */
+  readonly checks: PayloadChecks | null
+  /** Which partition of the queue it is; null: the queue has none. */
+  readonly partition: number | null
 }

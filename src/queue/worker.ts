@@ -6,12 +6,15 @@ import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
-import { type ClaimedJob, type Settling, toClaimedJobs } from './claimed-job.ts'
-import type { Exchanged } from './exchange.ts'
-import { Exchanger } from './exchanger.ts'
+import { Batch, BatchHandler, Gatherings } from './batching.ts'
+import type { ClaimedJob } from './claimed-job.ts'
+import { Exchangers } from './exchangers.ts'
 import { Extender } from './extender.ts'
-import { type Handler, type Handlers, handle } from './handling.ts'
-import { Settler, toAck } from './settling.ts'
+import { type Handler, type Handlers, handle, type Outcome } from './handling.ts'
+import type { QueueHooks } from './hooks.ts'
+import { openLane } from './lane.ts'
+import type { PayloadChecks } from './schemas.ts'
+import type { Settler } from './settling.ts'
 import type { Source } from './source.ts'
 
 export interface WorkOptions {
@@ -30,16 +33,17 @@ export interface WorkOptions {
 const OPTIONS = ['concurrency', 'prefetch', 'lease', 'onSettled', 'onError'] as const
 
 export class Worker<Jobs extends object> implements AsyncDisposable {
-  readonly #source: Source
+  readonly #checks: PayloadChecks | null
   readonly #handlers: Handlers<Jobs>
+  readonly #hooks: QueueHooks
   readonly #concurrency: number
   readonly #room: number
   readonly #onSettled: (job: ClaimedJob) => void
   readonly #onError: (error: unknown, job: ClaimedJob | null) => void
-  readonly #exchanger: Exchanger
+  readonly #exchangers: Exchangers
   readonly #extender: Extender
-  readonly #outcomes: Settling
   readonly #waiting: ClaimedJob[] = []
+  readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
   #atWork = 0
   #settling = 0
   #state: 'running' | 'closing' | 'closed' = 'running'
@@ -47,34 +51,30 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #onQuiet: (() => void) | null = null
 
   /** Throws InvalidArgumentError. */
-  constructor(source: Source, handlers: Handlers<Jobs>, options: WorkOptions) {
+  constructor(sources: readonly Source[], handlers: Handlers<Jobs>, options: WorkOptions, hooks: QueueHooks) {
     checkOptions('options', options, OPTIONS)
     checkHandlers(handlers)
-    const { concurrency = 10, prefetch = 0, lease = '30s', onSettled, onError } = options
-    this.#source = source
+    const { concurrency = 10, prefetch = 0, lease = '30s' } = options
+    this.#checks = sources[0]?.checks ?? null
     this.#handlers = handlers
+    this.#hooks = hooks
     this.#concurrency = checkInteger('concurrency', concurrency, 1, 10_000)
     this.#room = this.#concurrency + checkInteger('prefetch', prefetch, 0, 10_000)
-    this.#onSettled = onSettled ?? (() => undefined)
-    this.#onError = onError ?? (() => undefined)
+    this.#onSettled = options.onSettled ?? (() => undefined)
+    this.#onError = options.onError ?? (() => undefined)
     const leaseMs = toLeaseMs(lease)
-    const settler = new Settler(source)
-    const onTrouble = (error: unknown): void => this.#onError(error, null)
-    this.#extender = new Extender(settler, leaseMs, onTrouble)
-    this.#exchanger = new Exchanger(source, {
+    const onError = (error: unknown): void => this.#onError(error, null)
+    this.#extender = new Extender(leaseMs, onError)
+    const terms = {
       leaseMs,
-      room: () => this.#room - this.#atWork - this.#waiting.length,
-      take: (exchanged) => this.#take(exchanged),
-      onError: onTrouble,
-    })
-    this.#outcomes = {
-      ack: (job, result) => this.#exchanger.ack(toAck(job, result, source), job as ClaimedJob),
-      advance: (...step) => settler.advance(...step),
-      retry: (...failure) => settler.retry(...failure),
-      bury: (...failure) => settler.bury(...failure),
-      release: (job) => settler.release(job),
-      extend: (job, ms) => settler.extend(job as ClaimedJob, ms),
+      take: (jobs: ClaimedJob[], settler: Settler) => this.#take(jobs, settler),
+      onExtended: (job: ClaimedJob) => this.#extender.watch(job),
+      onError,
     }
+    this.#exchangers = new Exchangers(
+      () => this.#room - this.#atWork - this.#waiting.length,
+      (plan, hasRoom) => sources.map((source) => openLane(source, { ...terms, plan, hasRoom })),
+    )
   }
 
   /** Jobs at work now. */
@@ -98,14 +98,16 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   async #close(withinMs: number): Promise<void> {
     this.#state = 'closing'
-    this.#exchanger.stopAsking()
-    const given = this.#giveBack(this.#waiting.splice(0))
+    this.#exchangers.stopAsking()
+    const gathered = this.#gatherings.takeAll()
+    this.#atWork -= gathered.length
+    const given = this.#giveBack([...this.#waiting.splice(0), ...gathered])
     await this.#quietWithin(withinMs)
     const left = [...this.#extender.jobs]
     await Promise.all([given, this.#giveBack(left)])
     this.#state = 'closed'
     this.#extender.close()
-    await this.#exchanger.end()
+    await this.#exchangers.end()
   }
 
   async #quietWithin(ms: number): Promise<void> {
@@ -129,14 +131,13 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     await Promise.all(given)
   }
 
-  #take(exchanged: Exchanged): void {
-    const jobs = toClaimedJobs(this.#source, this.#outcomes, exchanged)
+  #take(jobs: readonly ClaimedJob[], settler: Settler): void {
     if (this.#state !== 'running') {
       void this.#giveBack(jobs)
       return
     }
     for (const job of jobs) {
-      this.#extender.keep(job)
+      this.#extender.keep(job, settler)
       this.#waiting.push(job)
     }
     this.#start()
@@ -145,19 +146,59 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #start(): void {
     while (this.#atWork < this.#concurrency && this.#waiting.length > 0) {
       const job = this.#waiting.shift() as ClaimedJob
+      if (!job.isClaimed) {
+        this.#extender.drop(job)
+        continue
+      }
       this.#atWork += 1
-      void this.#work(job)
+      const handler = this.#handlerOf(job.name)
+      if (handler instanceof BatchHandler) this.#gatherings.add(handler, job)
+      else void this.#work(job, this.#handle(job, handler))
+    }
+    // Gathered jobs take all the room there is: no others will join them.
+    if (this.#atWork === this.#concurrency) this.#gatherings.beginAll()
+  }
+
+  /** Those that were lost while they waited for others are left out. */
+  #beginBatch(handler: BatchHandler<never>, gathered: readonly ClaimedJob[]): void {
+    const jobs = gathered.filter(({ isClaimed }) => isClaimed)
+    const batch = new Batch(handler, jobs.length)
+    for (const job of gathered) {
+      if (job.isClaimed) void this.#work(job, this.#join(batch, job))
+      else this.#forget(job)
     }
   }
 
-  async #work(job: ClaimedJob): Promise<void> {
-    const settle = await handle(job, this.#handlerOf(job.name), { onError: this.#onError })
+  async #join(batch: Batch, job: ClaimedJob): Promise<Outcome> {
+    try {
+      return await this.#handle(job, () => batch.join(job))
+    } finally {
+      batch.leave(job)
+    }
+  }
+
+  #forget(job: ClaimedJob): void {
+    this.#extender.drop(job)
+    this.#atWork -= 1
+    this.#exchangers.plan()
+  }
+
+  #handle(job: ClaimedJob, handler: Handler<never> | null): Promise<Outcome> {
+    return handle(job, handler, {
+      checks: this.#checks,
+      around: this.#hooks.around,
+      onError: this.#onError,
+    })
+  }
+
+  async #work(job: ClaimedJob, handling: Promise<Outcome>): Promise<void> {
+    const settle = await handling
     this.#atWork -= 1
     this.#settling += 1
     // The next job need not wait until the server knows; it comes with the answer.
     const settled = settle()
     this.#start()
-    this.#exchanger.plan()
+    this.#exchangers.plan()
     await settled.catch((error: unknown) => this.#onError(error, job))
     this.#extender.drop(job)
     this.#settling -= 1
@@ -165,7 +206,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     if (this.#atWork + this.#settling === 0) this.#onQuiet?.()
   }
 
-  #handlerOf(name: string): Handler<never> | null {
+  #handlerOf(name: string): Handler<never> | BatchHandler<never> | null {
     const handlers = this.#handlers
     if (typeof handlers === 'function') return handlers
     return Object.hasOwn(handlers, name) ? (handlers[name as keyof Jobs] as Handler<never>) : null
@@ -175,7 +216,11 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 function checkHandlers(handlers: unknown): void {
   if (typeof handlers === 'function') return
   const isObject = typeof handlers === 'object' && handlers !== null
-  if (!isObject || Object.values(handlers).some((handler) => typeof handler !== 'function')) {
+  if (!isObject || !Object.values(handlers).every(isHandler)) {
     throw new InvalidArgumentError('handlers', 'must be a function, or an object of one for each name')
   }
+}
+
+function isHandler(handler: unknown): boolean {
+  return typeof handler === 'function' || handler instanceof BatchHandler
 }

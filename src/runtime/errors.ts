@@ -63,6 +63,16 @@ export class AmbiguousError extends PeriluneError {
   }
 }
 
+/** What was done took longer than it was allowed to. */
+export class MaxRunError extends PeriluneError {
+  override readonly name = 'MaxRunError'
+  readonly code = 'max-run'
+
+  constructor(maxRunMs: number) {
+    super(`the attempt took longer than ${maxRunMs} ms`)
+  }
+}
+
 /** The server is too old for a structure, or of a kind that cannot serve it. */
 export class UnsupportedServerError extends PeriluneError {
   override readonly name = 'UnsupportedServerError'

@@ -1,5 +1,5 @@
 -- A job as it comes: a group of a repeated argument, with the fields that the argument of `enqueue` declares.
-local SPEC_FIELDS = 20
+local SPEC_FIELDS = 21
 
 local function read_spec(specs, at)
   local unique = specs[at + 12]
@@ -58,13 +58,20 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
-  local other = job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+  local key = specs[at + 20]
+  local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
+  local other = repeated
+    or job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
+  if key ~= '' and not repeated then
+    remember_key(keys.ids, key, other or seq, now_ms)
+    tally.has_windows = true
+  end
   if other then
     tally.duplicates[#tally.duplicates + 1] = place
     tally.duplicates[#tally.duplicates + 1] = tonumber(other)
     queue.enqueued = queue.enqueued - 1
-    if specs[at + 15] == '1' then
+    if specs[at + 15] == '1' and not repeated then
       replace_job(keys, queue, other, job, payload, due_ms, now_us)
       tally_due(tally, due_ms)
     end

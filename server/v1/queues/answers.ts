@@ -136,9 +136,19 @@ export const enqueued: Answers = {
   ),
   201: json('Enqueued, in this order.', listOf({ id: Id, duplicate: Type.Boolean() })),
 }
+const Acked = Type.Array(oneOfSeveral('acked'), { description: 'What became of each of `acks`.' })
 export const claimed: Answers = {
-  201: json('Claimed.', object({ leaseMs: Span, expiresAtMs: Instant, jobs: Type.Array(LentJob) })),
-  204: nothing('There is none.'),
+  200: json('There is none; the acks are told.', object({ jobs: Type.Array(LentJob), acked: Acked })),
+  201: json(
+    'Claimed.',
+    object({
+      leaseMs: Span,
+      expiresAtMs: Instant,
+      jobs: Type.Array(LentJob),
+      acked: Type.Optional(Acked),
+    }),
+  ),
+  204: nothing('There is none, and nothing was to be acked.'),
 }
 
 const lost = { 410: problem('The job is lost; `reason` says why.') }

@@ -19,6 +19,12 @@ export const id: TString = Type.String({
   description: 'The own id of a job, or the one the queue gave it.',
 })
 
+export const token: TInteger = Type.Integer({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'That of the claim.',
+})
+
 export const JobPath: TObject<{ name: TString; id: TString }> = Type.Object({ name, id })
 export const AttemptPath: TObject<{ name: TString; id: TString; token: TString }> = Type.Object({
   name,

@@ -2,8 +2,10 @@
 
 import type { Job, JobPage, LentJob, LentJobs, RecurringJob, RecurringPage } from 'perilune'
 
-export function encodeLent({ jobs, leaseMs, expiresAtMs }: LentJobs): string {
-  return `{"leaseMs":${leaseMs},"expiresAtMs":${expiresAtMs},"jobs":[${jobs.map(encodeLentJob).join(',')}]}`
+/** `acked`: what became of the acks of the request, where it had any. */
+export function encodeLent({ jobs, leaseMs, expiresAtMs }: LentJobs, acked?: readonly object[]): string {
+  const lent = { leaseMs, expiresAtMs, ...(acked === undefined ? {} : { acked }) }
+  return `${opened(lent)},"jobs":[${jobs.map(encodeLentJob).join(',')}]}`
 }
 
 export function encodePage({ jobs, next }: JobPage): string {

@@ -1,12 +1,12 @@
 // Which partition a key belongs to: CRC16 (XMODEM, as Redis Cluster counts its slots) of the key's bytes in
 // UTF-8, modulo the number of partitions. Every language must come to the same.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from './errors.ts'
 
 /** Throws InvalidArgumentError for what is not valid Unicode text. */
-export function partitionOf(key: unknown, count: number): number {
+export function partitionOf(key: unknown, count: number, argument = 'key'): number {
   if (typeof key !== 'string' || /[\ud800-\udfff]/u.test(key)) {
-    throw new InvalidArgumentError('key', 'must be text of valid Unicode')
+    throw new InvalidArgumentError(argument, 'must be text of valid Unicode')
   }
   return crc16(Buffer.from(key)) % count
 }

@@ -1,0 +1,34 @@
+-- Giving claimed jobs back, as if their attempts had never begun.
+
+-- Before all that wait, or when a delay is over.
+local function give_back(keys, queue, seq, job, run, due_ms, now_us)
+  redis.call('ZREM', keys.leases, seq)
+  end_claim(keys, queue, job, run, now_us)
+  run.attempts = run.attempts - 1
+  local now_ms = math.floor(now_us / 1000)
+  if due_ms > now_ms then
+    return wait_again(keys, queue, seq, job, run, due_ms, now_us)
+  end
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+  )
+  queue.ready = queue.ready + run.size
+  stand_ready(keys, queue, job, seq, true, now_us)
+end
+
+-- Calls workers that wait: for those that are ready, for places that are free, and to come back in time.
+local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
+  if queue.idle == 0 then
+    return
+  end
+  if soonest_ms < math.huge and frees_others(queue) then
+    standing = math.max(standing, 1)
+  end
+  call_idle(idle, queue, math.min(standing, 8), how)
+  if soonest_ms < math.huge then
+    see_to(idle, queue, soonest_ms, now_ms, how)
+  end
+end

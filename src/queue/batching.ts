@@ -1,0 +1,151 @@
+// Several jobs of one name to one call of a handler. A batch begins when it is full, when it has waited long enough,
+// or when its worker may claim no more. Each of its jobs is settled by itself.
+
+import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { ClaimedJob } from './claimed-job.ts'
+
+export interface BatchOptions {
+  /** Jobs in a call at most, 1 to 1000. */
+  size: number
+  /** How long the first job waits for others; default 50 ms. */
+  within?: Duration
+}
+
+export interface BatchContext {
+  /** Aborts when no job of the batch is left: each is settled, lost or told to stop. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Works on several jobs; what it gives are their results, in their order, or nothing. A job whose result is an Error is
+ * tried again, and where it throws all those that it has not settled itself.
+ */
+export type BatchFunction<Payload> = (jobs: readonly ClaimedJob<Payload>[], context: BatchContext) => unknown
+
+export class BatchHandler<Payload> {
+  readonly size: number
+  readonly withinMs: number
+  readonly handle: BatchFunction<Payload>
+
+  /** Throws InvalidArgumentError. */
+  constructor(options: BatchOptions, handle: BatchFunction<Payload>) {
+    checkOptions('options', options, ['size', 'within'])
+    if (typeof handle !== 'function') throw new InvalidArgumentError('handler', 'must be a function')
+    this.size = checkInteger('size', options.size, 1, 1000)
+    this.withinMs = toMs('within', options.within ?? '50ms', { min: '0ms', max: '1h' })
+    this.handle = handle
+  }
+}
+
+/** A handler for several jobs of a name at once. Throws InvalidArgumentError. */
+export function batch<Payload>(
+  options: BatchOptions,
+  handler: BatchFunction<Payload>,
+): BatchHandler<Payload> {
+  return new BatchHandler(options, handler)
+}
+
+interface Gathering {
+  readonly jobs: ClaimedJob[]
+  readonly timer: NodeJS.Timeout
+}
+
+/** The jobs of a worker that wait for their batches to begin. */
+export class Gatherings {
+  readonly #begin: (handler: BatchHandler<never>, jobs: readonly ClaimedJob[]) => void
+  readonly #gatherings = new Map<BatchHandler<never>, Gathering>()
+
+  constructor(begin: (handler: BatchHandler<never>, jobs: readonly ClaimedJob[]) => void) {
+    this.#begin = begin
+  }
+
+  add(handler: BatchHandler<never>, job: ClaimedJob): void {
+    let gathering = this.#gatherings.get(handler)
+    if (gathering === undefined) {
+      gathering = { jobs: [], timer: setTimeout(() => this.#beginOne(handler), handler.withinMs) }
+      this.#gatherings.set(handler, gathering)
+    }
+    gathering.jobs.push(job)
+    if (gathering.jobs.length >= handler.size) this.#beginOne(handler)
+  }
+
+  beginAll(): void {
+    for (const handler of this.#gatherings.keys()) this.#beginOne(handler)
+  }
+
+  /** What has not begun. */
+  takeAll(): ClaimedJob[] {
+    return [...this.#gatherings.keys()].flatMap((handler) => this.#take(handler))
+  }
+
+  #beginOne(handler: BatchHandler<never>): void {
+    this.#begin(handler, this.#take(handler))
+  }
+
+  #take(handler: BatchHandler<never>): ClaimedJob[] {
+    const gathering = this.#gatherings.get(handler)
+    if (gathering === undefined) return []
+    clearTimeout(gathering.timer)
+    this.#gatherings.delete(handler)
+    return gathering.jobs
+  }
+}
+
+/** One call of a handler, seen by each of its jobs. It begins when all have joined that have not left before. */
+export class Batch {
+  readonly #handler: BatchHandler<never>
+  readonly #joined = new Set<ClaimedJob>()
+  #missing: number
+  #start: () => void = () => undefined
+  readonly #results: Promise<readonly unknown[] | undefined>
+
+  constructor(handler: BatchHandler<never>, size: number) {
+    this.#handler = handler
+    this.#missing = size
+    const complete = new Promise<void>((resolve) => (this.#start = resolve))
+    this.#results = complete.then(() => this.#run())
+    // Each job that has joined learns of it.
+    this.#results.catch(() => undefined)
+  }
+
+  /** Resolves to the job's own result, or rejects with the error that it is. */
+  async join(job: ClaimedJob): Promise<unknown> {
+    const place = this.#joined.size
+    this.#joined.add(job)
+    this.#arrive()
+    const result = (await this.#results)?.[place]
+    if (result instanceof Error) throw result
+    return result
+  }
+
+  /** A job that has not joined will not. */
+  leave(job: ClaimedJob): void {
+    if (!this.#joined.has(job)) this.#arrive()
+  }
+
+  #arrive(): void {
+    this.#missing -= 1
+    if (this.#missing === 0) this.#start()
+  }
+
+  async #run(): Promise<readonly unknown[] | undefined> {
+    const jobs = [...this.#joined] as ClaimedJob[] as ClaimedJob<never>[]
+    if (jobs.length === 0) return undefined
+    const results = await this.#handler.handle(jobs, { signal: signalOf(jobs) })
+    if (results === undefined) return undefined
+    if (Array.isArray(results) && results.length === jobs.length) return results
+    throw new TypeError(`a batch of ${jobs.length} jobs must give as many results, or none`)
+  }
+}
+
+function signalOf(jobs: readonly ClaimedJob[]): AbortSignal {
+  const aborter = new AbortController()
+  for (const { signal } of jobs) {
+    signal.addEventListener('abort', () => {
+      if (jobs.every((job) => !job.isClaimed || job.signal.aborted)) aborter.abort(signal.reason)
+    })
+  }
+  return aborter.signal
+}

@@ -1,0 +1,110 @@
+import { LeaseLostError, MaxRunError, PeriluneError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { setup, until } from '../../test/queue-fixture.ts'
+
+const to = 'somebody'
+
+describe('a claimed job', () => {
+  test('tells when its lease ends by the clock of the server, also when it was extended', async () => {
+    const { queue, clock } = await setup()
+    const { id } = await queue.enqueue('mail', { to })
+    const [job] = await queue.claim({ lease: '1m' })
+    const claimedAtMs = (await queue.jobs.find(id))?.atMs ?? 0
+    expect(job?.expiresAtMs).toBe(claimedAtMs + 60_000)
+
+    await clock.advance(1000)
+    await job?.extend('2m')
+
+    expect(job?.expiresAtMs).toBe(claimedAtMs + 121_000)
+  })
+
+  test('may be acked again, at once and later, and with others', async () => {
+    const { queue } = await setup()
+    await queue.settings.set({ keep: { count: 5 } })
+    await queue.enqueueMany([
+      { name: 'mail', payload: { to } },
+      { name: 'mail', payload: { to } },
+    ])
+    const [first, second] = await queue.claim({ limit: 2 })
+
+    await Promise.all([first?.ack('sent'), first?.ack('sent twice')])
+    await first?.ack()
+    await queue.claim({ acks: second === undefined ? [] : [second] })
+    await second?.ack()
+
+    expect(await queue.inspect()).toMatchObject({ acked: 2, done: 2 })
+    expect((await queue.jobs.find(first?.id ?? ''))?.result).toBe('sent')
+    await expect(first?.retry()).rejects.toThrow(LeaseLostError)
+  })
+
+  test('that was lost cannot be acked, however often', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueue('mail', { to })
+    const [job] = await queue.claim({ lease: '1s' })
+    await clock.advance(1001)
+    await queue.claim()
+
+    await expect(job?.ack()).rejects.toThrow(LeaseLostError)
+    await expect(job?.ack()).rejects.toThrow(LeaseLostError)
+  })
+
+  test('is given back at the end of its block, unless it was settled', async () => {
+    const { queue } = await setup()
+    await queue.enqueue('mail', { to })
+    {
+      await using job = (await queue.claim())[0] as AsyncDisposable & { attempt: number }
+      expect(job.attempt).toBe(1)
+    }
+    expect(await queue.inspect()).toMatchObject({ ready: 1, claimed: 0 })
+
+    for (const job of await queue.claim()) {
+      await using held = job
+      await held.ack()
+    }
+
+    expect(await queue.inspect()).toMatchObject({ ready: 0, acked: 1 })
+  })
+
+  test('that was lost is told at the end of its block, as other leases are', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueue('mail', { to })
+    const block = async (): Promise<void> => {
+      for (const job of await queue.claim({ lease: '1s' })) {
+        await using _held = job
+        await clock.advance(1001)
+        await queue.claim()
+      }
+    }
+
+    await expect(block()).rejects.toThrow(LeaseLostError)
+  })
+
+  test('is given back with a delay, and that costs no attempt', async () => {
+    const { queue, clock } = await setup()
+    const { id } = await queue.enqueue('mail', { to })
+    const [job] = await queue.claim()
+
+    await job?.release({ delay: '5s' })
+
+    expect(await queue.jobs.find(id)).toMatchObject({ state: 'scheduled', attempts: 0, failure: null })
+    expect(await queue.claim()).toEqual([])
+    await clock.advance(5000)
+    expect(await queue.claim()).toMatchObject([{ id, attempt: 1 }])
+    expect(() => job?.release({ delay: 'soon' as never })).toThrow(/delay/)
+  })
+
+  test('whose attempt takes too long fails with an error of ours', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    await queue.enqueue('mail', { to }, { maxRun: '10ms', maxAttempts: 1 })
+    const errors: unknown[] = []
+    await using _worker = queue.work(() => new Promise((resolve) => setTimeout(resolve, 100)), {
+      onError: (error) => errors.push(error),
+    })
+
+    await until(() => errors.length === 1)
+
+    expect(errors).toEqual([expect.any(MaxRunError)])
+    expect(errors).toEqual([expect.any(PeriluneError)])
+    expect(errors).toMatchObject([{ code: 'max-run' }])
+  })
+})

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { setup, until } from '../../test/queue-fixture.ts'
+import { type Proxy, startProxy } from '../../test/servers/proxy.ts'
+
+describe('a worker whose server is away', () => {
+  let proxy: Proxy
+  beforeEach(async () => {
+    proxy = await startProxy(inject('redisPort'))
+  })
+  afterEach(() => proxy.stop())
+
+  test('is told that each of its jobs is lost when its lease ends, before another one begins', async () => {
+    const { queue, name } = await setup({ clock: 'real' })
+    const far = await setup({ clock: 'real', port: proxy.port })
+    const [events, started]: [string[], string[]] = [[], []]
+    const handler = async ({ payload: { to }, signal }: { payload: { to: string }; signal: AbortSignal }) => {
+      started.push(to)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      events.push(`${to} stops`)
+    }
+    const worker = far.redis.queue<{ mail: { to: string } }>(name).work({ mail: handler }, { lease: '600ms' })
+    await queue.enqueue('mail', { to: 'first' })
+    await until(() => started.length === 1)
+    // The second lease begins between two ticks of the first.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await queue.enqueue('mail', { to: 'second' })
+    await until(() => started.length === 2)
+
+    proxy.halfOpen()
+    while (events.length < 4) {
+      const jobs = await queue.claim({ limit: 2, lease: '10s' })
+      events.push(...jobs.map(({ payload }) => `${(payload as { to: string }).to} begins anew`))
+    }
+
+    for (const to of ['first', 'second']) {
+      expect(events.indexOf(`${to} stops`)).toBeLessThan(events.indexOf(`${to} begins anew`))
+    }
+    proxy.resetAll()
+    proxy.heal()
+    await worker.close({ within: '0ms' })
+  })
+
+  test('sends its acks again until the server has them', async () => {
+    const { queue, name } = await setup({ clock: 'real' })
+    const far = await setup({ clock: 'real', port: proxy.port, deadline: '300ms' })
+    const errors: unknown[] = []
+    let works = 0
+    await using _worker = far.redis.queue<{ mail: { to: string } }>(name).work(
+      {
+        mail: async () => {
+          works += 1
+          proxy.halfOpen()
+          setTimeout(() => {
+            proxy.heal()
+            proxy.resetAll()
+          }, 1000)
+        },
+      },
+      { lease: '30s', onError: (error) => errors.push(error) },
+    )
+    await queue.enqueue('mail', { to: 'ada' })
+
+    await until(async () => (await queue.settings.inspect()).acked === 1)
+
+    expect(works).toBe(1)
+    expect(String(errors[0])).toMatch(/deadline/)
+  })
+})

@@ -1,0 +1,21 @@
+// What jobs are called that have no id of their own: by their number, in a queue with partitions after that of theirs,
+// `3-1763791234567890`.
+
+import type { Source } from './source.ts'
+
+const IN_PARTITION = /^(\d{1,2})-(\d+)$/
+
+export function toId({ partition }: Pick<Source, 'partition'>, number: number | string): string {
+  return partition === null ? String(number) : `${partition}-${number}`
+}
+
+/** Null for a job's own id: it does not tell the partition. */
+export function placeOf(id: string): { partition: number; number: string } | null {
+  const match = IN_PARTITION.exec(id)
+  return match === null ? null : { partition: Number(match[1]), number: String(match[2]) }
+}
+
+/** Whether a job's own id could be taken for one that a queue in partitions gives. */
+export function looksGiven(id: string): boolean {
+  return IN_PARTITION.test(id)
+}

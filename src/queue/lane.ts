@@ -1,0 +1,35 @@
+// One queue, or one partition of it, as a worker serves it: where its jobs come from, and where their outcomes go.
+
+import { type ClaimedJob, type Settling, toClaimedJobs } from './claimed-job.ts'
+import { Exchanger, type ExchangeTerms } from './exchanger.ts'
+import { Settler, toAck } from './settling.ts'
+import type { Source } from './source.ts'
+
+export interface LaneTerms extends Omit<ExchangeTerms, 'take'> {
+  /** Jobs have come. */
+  take(jobs: ClaimedJob[], settler: Settler): void
+  /** The lease of a job has another end. */
+  onExtended(job: ClaimedJob): void
+}
+
+/** Begins to ask when there is room. */
+export function openLane(source: Source, terms: LaneTerms): Exchanger {
+  const settler = new Settler(source)
+  const exchanger: Exchanger = new Exchanger(source, {
+    ...terms,
+    take: (exchanged) => terms.take(toClaimedJobs(source, outcomes, exchanged), settler),
+  })
+  // Acks travel with the next claim.
+  const outcomes: Settling = {
+    ack: (job, result) => exchanger.ack(toAck(job, result, source), job as ClaimedJob),
+    advance: (...step) => settler.advance(...step),
+    retry: (...failure) => settler.retry(...failure),
+    bury: (...failure) => settler.bury(...failure),
+    release: (...given) => settler.release(...given),
+    extend: async (job, ms) => {
+      await settler.extend(job as ClaimedJob, ms)
+      terms.onExtended(job as ClaimedJob)
+    },
+  }
+  return exchanger
+}

@@ -1,0 +1,145 @@
+// Claims by hand from all partitions: one is asked after the other, each time beginning with another one, and whoever
+// waits is called by any of them.
+
+import { pause } from '../runtime/in-time.ts'
+import type { Post } from '../runtime/mailbox.ts'
+import { learnTold } from '../runtime/told.ts'
+import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { type ClaimedJob, toClaimedJobs } from './claimed-job.ts'
+import type { ClaimTerms } from './claiming.ts'
+import { exchange } from './exchange.ts'
+import { onlyFitting } from './misfits.ts'
+import { Settler, toAck } from './settling.ts'
+import type { Source } from './source.ts'
+
+const RECHECK_MS = 10_000
+const RECHECK_UNHEARD_MS = 500
+
+interface Asked {
+  readonly jobs: ClaimedJob[]
+  /** When to look again at the latest; 0: it need not be. */
+  readonly recheckMs: number
+}
+
+export class PartitionClaims {
+  readonly #sources: readonly Source[]
+  #turn: number
+
+  constructor(sources: readonly Source[]) {
+    this.#sources = sources
+    this.#turn = Math.floor(Math.random() * sources.length)
+  }
+
+  /** Resolves to none when there was none for `wait`; acks those that are done first. Throws the signal's reason. */
+  async claim(terms: ClaimTerms, waiting: Waiting, done: readonly ClaimedJob[]): Promise<ClaimedJob[]> {
+    const waitMs = toWaitMs(waiting)
+    const { signal } = waiting
+    signal?.throwIfAborted()
+    const { jobs } = await this.#askInTurn(terms, '', done)
+    if (jobs.length > 0 || waitMs === 0) return jobs
+    const endsAt = performance.now() + waitMs
+    const id = this.#sources[0]?.unit.runtime.mailbox.newId() ?? ''
+    const posts = await this.#listen(id)
+    try {
+      return await this.#askOrSleep(terms, { id, posts, endsAt, signal })
+    } finally {
+      for (const post of posts ?? []) post.close()
+      await this.#leave(id)
+    }
+  }
+
+  async #askOrSleep(
+    terms: ClaimTerms,
+    {
+      id,
+      posts,
+      endsAt,
+      signal,
+    }: { id: string; posts: Post[] | null; endsAt: number; signal?: AbortSignal | undefined },
+  ): Promise<ClaimedJob[]> {
+    for (;;) {
+      const { jobs, recheckMs } = await this.#askInTurn(terms, id, [])
+      const leftMs = Math.ceil(endsAt - performance.now())
+      if (jobs.length > 0 || leftMs <= 0) return jobs
+      const longest = posts === null ? RECHECK_UNHEARD_MS : RECHECK_MS
+      const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)
+      await (posts === null ? pause(ms, signal) : anyOf(posts, ms, signal))
+    }
+  }
+
+  /** A partition that does not answer does not keep the others from it; where none gives any, it is told. */
+  async #askInTurn(terms: ClaimTerms, worker: string, done: readonly ClaimedJob[]): Promise<Asked> {
+    const jobs: ClaimedJob[] = []
+    const rechecks: number[] = []
+    const failures: unknown[] = []
+    for (const source of this.#inTurn()) {
+      const acks = done.filter((job) => job.partition === source.partition)
+      const limit = terms.limit - jobs.length
+      if (limit === 0 && acks.length === 0) continue
+      try {
+        const asked = await ask(source, { ...terms, limit }, worker, acks)
+        jobs.push(...asked.jobs)
+        if (asked.recheckMs > 0) rechecks.push(asked.recheckMs)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (jobs.length === 0 && failures.length > 0) throw failures[0]
+    return { jobs, recheckMs: rechecks.length === 0 ? 0 : Math.min(...rechecks) }
+  }
+
+  #inTurn(): Source[] {
+    this.#turn = (this.#turn + 1) % this.#sources.length
+    return [...this.#sources.slice(this.#turn), ...this.#sources.slice(0, this.#turn)]
+  }
+
+  /** Null where listening is forbidden. Partitions may share a channel. */
+  async #listen(id: string): Promise<Post[] | null> {
+    const told = await Promise.all(this.#sources.map(({ unit }) => learnTold(unit)))
+    const channels = [...new Set(told.map(({ channel }) => channel))]
+    const { mailbox } = (this.#sources[0] as Source).unit.runtime
+    const expected = await Promise.allSettled(channels.map((channel) => mailbox.expect(channel, id)))
+    const posts = expected.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    if (posts.length === channels.length) return posts
+    for (const post of posts) post.close()
+    return null
+  }
+
+  /** Nobody must be called in vain. */
+  async #leave(worker: string): Promise<void> {
+    const nothing = { acks: [], limit: 0, leaseMs: 0, worker }
+    await Promise.allSettled(this.#sources.map((source) => exchange(source, nothing)))
+  }
+}
+
+/** Asks again as long as all that came does not fit. */
+async function ask(
+  source: Source,
+  terms: ClaimTerms,
+  worker: string,
+  done: readonly ClaimedJob[],
+): Promise<Asked> {
+  const held = done.filter(({ isClaimed }) => isClaimed)
+  let acks = held.map((job) => toAck(job, undefined, source))
+  for (;;) {
+    const exchanged = await exchange(source, { ...terms, acks, worker: terms.limit > 0 ? worker : '' })
+    for (const [at] of acks.entries()) held[at]?.noteAcked(exchanged.refused.get(at) ?? null)
+    acks = []
+    const claimed = toClaimedJobs(source, new Settler(source), exchanged)
+    const jobs = await onlyFitting(source.checks, claimed)
+    if (jobs.length > 0 || claimed.length === 0) return { jobs, recheckMs: exchanged.recheckMs }
+  }
+}
+
+/** Resolves when one has a letter, or after `ms`. Rejects with the signal's reason. */
+async function anyOf(posts: readonly Post[], ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const enough = new AbortController()
+  const until = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal])
+  const waits = posts.map((post) => post.next(ms, until))
+  for (const wait of waits) wait.catch(() => undefined)
+  try {
+    await Promise.race(waits)
+  } finally {
+    enough.abort()
+  }
+}

@@ -1,0 +1,111 @@
+// What holds for a queue in partitions: numbers are divided among them, those of a group hold in the group's own.
+
+import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import { partitionOf } from '../runtime/partition-hash.ts'
+import type { GroupInspection, QueueInspection, QueueSettings, Settings, Throttle } from './settings.ts'
+
+/** A picture of all partitions: sums, exact for each at an instant of its own. */
+export interface PartitionedQueueInspection extends Omit<QueueInspection, 'codec'> {
+  /** True when all are. */
+  readonly paused: boolean
+  /** Of the partition where most wait: a worker waits in each. */
+  readonly idle: number
+  /** In their order. */
+  readonly partitions: readonly QueueInspection[]
+}
+
+export class PartitionedSettings {
+  readonly #parts: readonly Settings[]
+  readonly #agree: () => Promise<void>
+
+  constructor(parts: readonly Settings[], agree: () => Promise<void>) {
+    this.#parts = parts
+    this.#agree = agree
+  }
+
+  /** Gives out no more jobs; those at work go on. */
+  pause(): Promise<void> {
+    return this.#each((settings) => settings.pause())
+  }
+
+  resume(): Promise<void> {
+    return this.#each((settings) => settings.resume())
+  }
+
+  /**
+   * Sets what is named, for all who use the queue: each partition has its share of the concurrency, the rate and
+   * what is kept. Throws InvalidArgumentError for less than one for each.
+   */
+  async set(settings: QueueSettings): Promise<void> {
+    const shares = this.#parts.map((_, at) => shareOf(settings, at, this.#parts.length))
+    await this.#each((each, at) => each.set(shares[at] as QueueSettings))
+  }
+
+  /** Gives out no more jobs of a group. */
+  pauseGroup(group: string): Promise<GroupInspection> {
+    return this.#ofGroup(group, (settings) => settings.pauseGroup(group))
+  }
+
+  resumeGroup(group: string): Promise<GroupInspection> {
+    return this.#ofGroup(group, (settings) => settings.resumeGroup(group))
+  }
+
+  /** Sets what is named, for a group, undivided. Resolves to its picture. Throws InvalidArgumentError. */
+  setGroup(group: string, settings: Throttle): Promise<GroupInspection> {
+    return this.#ofGroup(group, (each) => each.setGroup(group, settings))
+  }
+
+  async #each(call: (settings: Settings, at: number) => Promise<void>): Promise<void> {
+    await this.#agree()
+    await Promise.all(this.#parts.map(call))
+  }
+
+  async #ofGroup(
+    group: string,
+    call: (settings: Settings) => Promise<GroupInspection>,
+  ): Promise<GroupInspection> {
+    const home = partitionOf(checkText('group', group, 512), this.#parts.length, 'group')
+    await this.#agree()
+    return call(this.#parts[home] as Settings)
+  }
+}
+
+export function inspectionOf(partitions: readonly QueueInspection[]): PartitionedQueueInspection {
+  const { codec: _, ...counts } = partitions.reduce(added)
+  return { ...counts, partitions }
+}
+
+/** Where nothing was to be found yet there is 0. */
+const earlier = (one: number, other: number): number => Math.min(one || other, other || one)
+
+function added(one: QueueInspection, other: QueueInspection): QueueInspection {
+  const sums = Object.entries(one).map(([field, value]) => {
+    const more = other[field as keyof QueueInspection]
+    return [field, typeof value === 'number' ? value + (more as number) : value]
+  })
+  return {
+    ...(Object.fromEntries(sums) as unknown as QueueInspection),
+    nowMs: Math.max(one.nowMs, other.nowMs),
+    beganAtMs: earlier(one.beganAtMs, other.beganAtMs),
+    oldestMs: earlier(one.oldestMs, other.oldestMs),
+    paused: one.paused && other.paused,
+    rateWindowMs: Math.max(one.rateWindowMs, other.rateWindowMs),
+    keepMs: Math.max(one.keepMs, other.keepMs),
+    idle: Math.max(one.idle, other.idle),
+  }
+}
+
+/** Throws InvalidArgumentError. */
+function shareOf(settings: QueueSettings, at: number, count: number): QueueSettings {
+  checkOptions('settings', settings, ['concurrency', 'rate', 'keep'])
+  const { concurrency, rate, keep } = settings
+  const part = (argument: string, total: number): number => {
+    checkInteger(argument, total, count, Number.MAX_SAFE_INTEGER)
+    return Math.floor(total / count) + (at < total % count ? 1 : 0)
+  }
+  const shares = { ...settings }
+  if (typeof concurrency === 'number') shares.concurrency = part('concurrency', concurrency)
+  if (typeof rate?.limit === 'number') shares.rate = { ...rate, limit: part('rate.limit', rate.limit) }
+  if (typeof keep?.count === 'number') shares.keep = { ...keep, count: part('keep.count', keep.count) }
+  return shares
+}
