@@ -7,18 +7,13 @@ import { answers, BODY } from '../v1/answers.ts'
 import { lease as lasting, NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { allExtended, settled } from '../v1/queues/answers.ts'
-import { id as anyId, delay, kind, message } from '../v1/queues/arguments.ts'
+import { delay, held, kind, message, result } from '../v1/queues/arguments.ts'
 import type { Open } from '../v1/queues/open.ts'
 import { textsInJobs } from '../v1/queues/to-the-letter.ts'
 
 const url = '/queues/:name'
 const common = { tags: ['queues'], params: NamePath, querystring: NoQuery }
 
-const held = {
-  id: anyId,
-  token: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'That of the claim.' }),
-}
-const result = Type.Optional(Type.Unknown({ description: 'Any JSON.' }))
 const several = { minItems: 1, maxItems: 500 }
 const Acks = Type.Object({ jobs: Type.Array(Type.Object({ ...held, result }, strict), several) }, strict)
 const Retries = Type.Object(
