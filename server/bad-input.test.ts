@@ -48,7 +48,7 @@ beforeAll(() => {
   targets = [...described, ...QUEUE_TARGETS]
 })
 const MEMBERS =
-  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token'.split(
+  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token next result parents add remove'.split(
     ' ',
   )
 const ROOTS =

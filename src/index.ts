@@ -265,11 +265,13 @@ export type {
 } from './queue/settings.ts'
 export type {
   AckedJob,
+  AdvancedJob,
   BuriedJob,
   ExtendedJobs,
   JobLease,
   RetriedJob,
   Settled,
+  SettledAdvance,
   SettlingByToken,
 } from './queue/settling-by-token.ts'
 export { Worker, type WorkOptions } from './queue/worker.ts'

@@ -8,13 +8,12 @@ import { lease as lasting, NamePath, NoQuery, strict } from '../v1/coordination/
 import type { Parts } from '../v1/coordination/lending.ts'
 import { AckedJob, ackJobs, toldOf } from '../v1/queues/acks.ts'
 import { allExtended, settled } from '../v1/queues/answers.ts'
-import { id as anyId, delay, kind, message, token } from '../v1/queues/arguments.ts'
+import { delay, held, kind, message } from '../v1/queues/arguments.ts'
 import type { Open } from '../v1/queues/open.ts'
 
 const url = '/queues/:name'
 const common = { tags: ['queues'], params: NamePath, querystring: NoQuery }
 
-const held = { id: anyId, token }
 const several = { minItems: 1, maxItems: 500 }
 const Acks = Type.Object({ jobs: Type.Array(AckedJob, several) }, strict)
 const Retries = Type.Object(

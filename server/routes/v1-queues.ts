@@ -8,11 +8,13 @@ import type { Parts } from '../v1/coordination/lending.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import { cleared, inspection } from '../v1/queues/answers.ts'
 import { type Open, openQueues } from '../v1/queues/open.ts'
+import { advanceJobs } from './v1-queues-advance.ts'
 import { queueClaims } from './v1-queues-claims.ts'
 import { enqueueJobs } from './v1-queues-enqueue.ts'
 import { failedJobs } from './v1-queues-failures.ts'
 import { queueJobs } from './v1-queues-jobs.ts'
 import { settleMany } from './v1-queues-many.ts'
+import { jobParents } from './v1-queues-parents.ts'
 import { recurringJobs } from './v1-queues-recurring.ts'
 import { queueSettings } from './v1-queues-settings.ts'
 
@@ -21,7 +23,9 @@ export function v1Queues(app: App, parts: Parts): void {
   enqueueJobs(app, parts, open)
   queueClaims(app, parts, open)
   settleMany(app, parts, open)
+  advanceJobs(app, parts, open)
   queueJobs(app, parts, open)
+  jobParents(app, parts, open)
   failedJobs(app, open)
   recurringJobs(app, parts, open)
   queueSettings(app, parts, open)

@@ -66,7 +66,10 @@ const Inspection = object({
   end: Marker,
 })
 /** Of messages, and of jobs. */
-const REASONS = 'absent unclaimed held claimed lost retried buried cancelled acked'.split(' ')
+const REASONS =
+  'absent unclaimed held claimed lost retried buried cancelled acked ready scheduled stopping dead done newer'.split(
+    ' ',
+  )
 const PROBLEM = {
   type: Type.String(),
   title: Type.String(),

@@ -14,14 +14,24 @@ const PLAIN_BYTES = 128
 export const DEFAULT_TENANT = 'default'
 
 /** The library's name of what a tenant calls so. Throws InvalidArgumentError for a name or tenant that cannot be. */
-export function nameOf(request: FastifyRequest, name: string): string {
-  const prefix = prefixOf(headerOf(request, 'X-Project-ID') ?? DEFAULT_TENANT)
+export function nameOf(request: FastifyRequest, name: string, argument = 'name'): string {
+  const prefix = prefixOf(tenantOf(request))
   const left = MAX_NAME_BYTES - Buffer.byteLength(prefix)
-  if (name === '') throw new InvalidArgumentError('name', 'must not be empty')
+  if (name === '') throw new InvalidArgumentError(argument, 'must not be empty')
   if (Buffer.byteLength(name) > left) {
-    throw new InvalidArgumentError('name', `must be at most ${left} bytes of UTF-8`)
+    throw new InvalidArgumentError(argument, `must be at most ${left} bytes of UTF-8`)
   }
   return prefix + name
+}
+
+/** What the tenant calls a structure of its own. One that is no tenant's keeps the library's name. */
+export function calledBy(request: FastifyRequest, name: string): string {
+  const prefix = prefixOf(tenantOf(request))
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name
+}
+
+function tenantOf(request: FastifyRequest): string {
+  return headerOf(request, 'X-Project-ID') ?? DEFAULT_TENANT
 }
 
 function prefixOf(tenant: string): string {

@@ -31,18 +31,17 @@ export interface Step extends Leased, JobSpec {
   readonly target: string
 }
 
-/** Throws InvalidArgumentError. */
+/** What a job is acked with and what follows it, whichever job that is. Throws InvalidArgumentError. */
 export function toStep(
-  { number, token }: Leased,
   next: NextJob,
   result: string | Uint8Array,
   source: Source,
-): Step {
+): Omit<Step, 'number' | 'token'> {
   checkOptions('next', next, ['queue', 'name', 'payload', ...JOB_OPTIONS])
   const { queue, name, payload, ...options } = next
   const target = queue === undefined || queue === source.name ? '' : checkName('queue', queue)
   const { spec } = encodeJob(source.codec, name, payload, toSpecOptions(options))
-  return { ...spec, number, token, result, target }
+  return { ...spec, result, target }
 }
 
 /** What became of each, in one call; that a job was lost is a value. */

@@ -183,6 +183,7 @@ export class Jobs {
     checkText('id', id, 512)
     const changes = toParents(parents)
       .split('\0')
+      .filter((parent) => parent !== '')
       .map((parent) => ({ adds, parent }))
     const answer = await unit.run(changeParents, { ...(await learnTold(unit)), id, changes })
     if (answer.status === 'refused') return answer.state as ParentsChanged

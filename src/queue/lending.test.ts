@@ -89,6 +89,55 @@ describe('by their tokens', () => {
     ])
   })
 
+  test('jobs are advanced: each is judged by itself, and followed by a job of its own', async () => {
+    const { queue, another } = await setup()
+    const other = await another()
+    await queue.settings.set({ keep: { count: 10 } })
+    await queue.enqueueMany([mail, { ...mail, id: 'own' }, mail])
+    const [a, b, c] = (await queue.lend({ limit: 3 })).jobs.map(({ id, token }) => ({ id, token }))
+    if (!a || !b || !c) throw new Error('three were to be claimed')
+    await queue.enqueue('mail', { to }, { id: 'known', delay: '1h' })
+
+    const next = { name: 'mail', payload: { to: 'next' } }
+    const settled = await queue.settle.advance([
+      { ...a, next, result: 'a' },
+      { id: 'nobody', token: 1, next },
+      { ...b, next: { ...next, queue: other.name } },
+      { ...b, next },
+      { ...c, next: { ...next, id: 'known' } },
+    ])
+
+    const [job] = await queue.claim({ limit: 5 })
+    expect(settled).toEqual([
+      { outcome: 'advanced', next: { id: job?.id, duplicate: false } },
+      { outcome: 'lost', reason: 'absent' },
+      { outcome: 'advanced', next: { id: null, duplicate: false } },
+      { outcome: 'lost', reason: 'acked' },
+      { outcome: 'advanced', next: { id: 'known', duplicate: true } },
+    ])
+    expect(job?.payload).toEqual({ to: 'next' })
+    expect(await queue.jobs.find(a.id)).toMatchObject({ state: 'done', result: 'a' })
+    await until(async () => (await other.settings.inspect()).ready === 1)
+    expect(await queue.settings.inspect()).toMatchObject({ ready: 0, claimed: 1, done: 3 })
+  })
+
+  test('jobs that are advanced again are lost, and followed by nothing more', async () => {
+    const { queue } = await setup()
+    await queue.enqueueMany(Array.from({ length: 500 }, () => mail))
+    const lent = [
+      await queue.lend({ limit: 200 }),
+      await queue.lend({ limit: 200 }),
+      await queue.lend({ limit: 100 }),
+    ]
+    const jobs = lent.flatMap((each) => each.jobs).map(({ id, token }) => ({ id, token, next: mail }))
+    const told = await queue.settle.advance(jobs)
+    const again = await queue.settle.advance(jobs)
+
+    expect(new Set(told.map((each) => each.outcome === 'advanced' && each.next.id)).size).toBe(500)
+    expect(new Set(again.map((each) => each.outcome === 'lost' && each.reason))).toEqual(new Set(['absent']))
+    expect(await queue.settings.inspect()).toMatchObject({ ready: 500, enqueued: 1000, acked: 500 })
+  })
+
   test('jobs are retried, after a delay too, and buried by their last attempt', async () => {
     const { queue, clock } = await setup()
     await queue.enqueueMany([mail, { ...mail, maxAttempts: 1 }])
@@ -148,6 +197,9 @@ describe('by their tokens', () => {
       ['token', queue.settle.ack([good, { id: 'a', token: 0 }])],
       ['id', queue.settle.bury([good, { id: '', token: 1 }])],
       ['delay', queue.settle.retry([good, { ...good, delay: '-1s' }])],
+      ['next', queue.settle.advance([{ ...good, next: mail }, good as never])],
+      ['next.after', queue.settle.advance([{ ...good, next: { ...mail, after: 1 } as never }])],
+      ['queue', queue.settle.advance([{ ...good, next: { ...mail, queue: '' } }])],
       ['kind', queue.settle.bury([good, { ...good, kind: '' }])],
       ['job.result', queue.settle.bury([{ ...good, result: 1 } as never])],
       ['lease', queue.settle.extend([good], '1ms')],

@@ -196,6 +196,7 @@ describe('a job with parents', () => {
     expect(await queue.jobs.addParents(child, [b])).toBe('changed')
     expect(await queue.jobs.addParents(child, [b])).toBe('changed')
     expect(await queue.jobs.addParents(child, [younger])).toBe('newer')
+    expect(await queue.jobs.addParents(child, [])).toBe('changed')
     expect(await queue.jobs.addParents(a, [b])).toBe('ready')
     expect(await queue.jobs.addParents('nobody', [b])).toBe('absent')
     expect(await queue.jobs.removeParents(child, [a])).toBe('changed')

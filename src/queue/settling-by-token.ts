@@ -6,6 +6,7 @@ import { checkOptions, checkText, checkToken } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
+import { type Advanced, type NextJob, toStep } from './advancing.ts'
 import { type BuryOptions, type RetryOptions, toFailure, toRetry } from './claimed-job.ts'
 import type { LossReason } from './exchange.ts'
 import type { Leased } from './leased.ts'
@@ -24,6 +25,11 @@ export interface AckedJob extends JobLease {
   result?: unknown
 }
 
+export interface AdvancedJob extends AckedJob {
+  /** What follows it. */
+  next: NextJob
+}
+
 export interface RetriedJob extends JobLease, RetryOptions {}
 
 export interface BuriedJob extends JobLease, BuryOptions {}
@@ -34,6 +40,11 @@ export type Settled<Done extends string> =
   /** The attempt had no say over the job any more, and why. */
   | { readonly outcome: 'lost'; readonly reason: LossReason }
 
+/** What became of a job that another one was to follow. */
+export type SettledAdvance =
+  | { readonly outcome: 'advanced'; readonly next: Advanced }
+  | { readonly outcome: 'lost'; readonly reason: LossReason }
+
 export interface ExtendedJobs {
   readonly leaseMs: number
   /** When the leases that were extended end, in milliseconds of the server's clock. */
@@ -41,7 +52,7 @@ export interface ExtendedJobs {
   readonly jobs: Settled<'extended'>[]
 }
 
-type Send<Done extends string> = (leased: Leased) => Promise<Settled<Done>>
+type Send<Result> = (leased: Leased) => Promise<Result>
 
 const MAX_JOBS = 500
 const GIVEN_BY_QUEUE = /^\d+$/
@@ -57,9 +68,25 @@ export class SettlingByToken {
 
   /** The jobs are done. A repeated call is told the same while the job is known. Throws InvalidArgumentError. */
   async ack(jobs: readonly AckedJob[]): Promise<Settled<'acked'>[]> {
-    return this.#settle(jobs, ['result'], ({ result }): Send<'acked'> => {
+    return this.#settle(jobs, ['result'], ({ result }): Send<Settled<'acked'>> => {
       const encoded = encodeResult(result, this.#source)
       return async (leased) => toSettled('acked', await this.#settler.sendAck({ ...leased, result: encoded }))
+    })
+  }
+
+  /**
+   * The jobs are done, and each is followed by another one: both or neither happen. Of a repeated call it is not told what
+   * followed: the jobs are lost, as `acked` or `absent`. Throws InvalidArgumentError.
+   */
+  async advance(jobs: readonly AdvancedJob[]): Promise<SettledAdvance[]> {
+    return this.#settle(jobs, ['next', 'result'], ({ next, result }): Send<SettledAdvance> => {
+      const step = toStep(next, encodeResult(result, this.#source), this.#source)
+      return async ({ number, token }) => {
+        const outcome = await this.#settler.sendStep({ ...step, number, token })
+        return typeof outcome === 'string'
+          ? { outcome: 'lost', reason: outcome }
+          : { outcome: 'advanced', next: outcome }
+      }
     })
   }
 
@@ -68,7 +95,7 @@ export class SettlingByToken {
    * same while the job was not claimed again. Throws InvalidArgumentError.
    */
   async retry(jobs: readonly RetriedJob[]): Promise<Settled<Retried>[]> {
-    return this.#settle(jobs, ['delay', 'kind', 'message'], (job): Send<Retried> => {
+    return this.#settle(jobs, ['delay', 'kind', 'message'], (job): Send<Settled<Retried>> => {
       const failure = toRetry(job)
       return async (leased) => {
         const outcome = await this.#settler.sendRetry({ ...leased, ...failure })
@@ -80,7 +107,7 @@ export class SettlingByToken {
 
   /** The jobs are not to be tried again. A repeated call is told the same. Throws InvalidArgumentError. */
   async bury(jobs: readonly BuriedJob[]): Promise<Settled<'buried'>[]> {
-    return this.#settle(jobs, ['kind', 'message'], (job): Send<'buried'> => {
+    return this.#settle(jobs, ['kind', 'message'], (job): Send<Settled<'buried'>> => {
       const failure = toFailure(job, 'buried')
       return async (leased) => toSettled('buried', await this.#settler.sendBurial({ ...leased, ...failure }))
     })
@@ -91,7 +118,7 @@ export class SettlingByToken {
     return this.#settle(
       jobs,
       [],
-      (): Send<'released'> => async (leased) => {
+      (): Send<Settled<'released'>> => async (leased) => {
         return toSettled('released', await this.#settler.sendRelease({ ...leased, delayMs: 0 }))
       },
     )
@@ -112,11 +139,11 @@ export class SettlingByToken {
   }
 
   /** Everything is checked before anything is sent; what is sent travels together. */
-  async #settle<Job extends JobLease, Done extends string>(
+  async #settle<Job extends JobLease, Result>(
     jobs: readonly Job[],
     known: readonly string[],
-    prepare: (job: Job) => Send<Done>,
-  ): Promise<Settled<Done>[]> {
+    prepare: (job: Job) => Send<Result>,
+  ): Promise<(Result | typeof ABSENT)[]> {
     checkJobs(jobs, known)
     const sends = jobs.map(prepare)
     const leased = await this.#leasesOf(jobs)

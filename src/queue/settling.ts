@@ -46,8 +46,8 @@ export class Settler implements Settling {
   }
 
   async advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {
-    const step = toStep(job, next, encodeResult(result, this.#source), this.#source)
-    const outcome = await this.sendStep(step)
+    const step = toStep(next, encodeResult(result, this.#source), this.#source)
+    const outcome = await this.sendStep({ ...step, number: job.number, token: job.token })
     if (typeof outcome === 'string') throw this.#lost(job, outcome)
     return outcome
   }

@@ -119,15 +119,29 @@ const RecurringJob = object({
   trace: text('Empty: none.'),
   payload: AnyJson,
 })
+const Parent = object({
+  queue: orNull(text('Null: the queue of the job itself.')),
+  id: Id,
+  state: Type.String({
+    enum: ['pending', 'done', 'dead', 'cancelled', 'absent'],
+    description: '`absent`: not known (any more), and taken for done.',
+  }),
+  failure: orNull(object({ kind: Kind, message: Type.String() })),
+  result: AnyJson,
+})
+const Next = object({
+  id: orNull(text('What to call the new job; null where another queue will give it its id.')),
+  duplicate: Type.Boolean(),
+})
 const Outcome = (...words: string[]): TSchema => Type.String({ enum: words })
+
+const Lost = object({ id: Id, token: Token, outcome: Outcome('lost'), reason: Type.String() })
 
 /** One of several jobs, and what became of it. */
 function oneOfSeveral(...words: string[]): TSchema {
-  return Type.Union([
-    object({ id: Id, token: Token, outcome: Outcome(...words) }),
-    object({ id: Id, token: Token, outcome: Outcome('lost'), reason: Type.String() }),
-  ])
+  return Type.Union([object({ id: Id, token: Token, outcome: Outcome(...words) }), Lost])
 }
+const Followed = object({ id: Id, token: Token, outcome: Outcome('advanced'), next: Next })
 
 export const enqueued: Answers = {
   200: json(
@@ -162,6 +176,13 @@ export const retried: Answers = {
   ),
   ...lost,
 }
+export const advanced: Answers = {
+  200: json('Done, and the next job is enqueued.', object({ id: Id, token: Token, next: Next })),
+  ...lost,
+}
+export const allAdvanced: Answers = {
+  200: json('What became of each.', object({ jobs: Type.Array(Type.Union([Followed, Lost])) })),
+}
 export const extended: Answers = {
   200: json('Extended.', object({ id: Id, token: Token, leaseMs: Span, expiresAtMs: Instant })),
   ...lost,
@@ -184,6 +205,10 @@ export const outcome = (...words: string[]): Answers => ({
 export const outcomes = (...words: string[]): Answers => ({
   200: json('What became of each.', listOf({ id: Id, outcome: Outcome(...words, 'absent') })),
 })
+
+export const parents: Answers = {
+  200: json('The jobs that it waits for, or waited for.', object({ parents: Type.Array(Parent) })),
+}
 
 export const recurring: Answers = { 200: json('The recurring job.', RecurringJob) }
 export const recurringSet: Answers = {

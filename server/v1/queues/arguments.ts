@@ -6,6 +6,7 @@ import {
   type TObject,
   type TOptional,
   type TString,
+  type TUnknown,
   type TUnsafe,
   Type,
 } from '@fastify/type-provider-typebox'
@@ -101,3 +102,10 @@ export const delay: ReturnType<typeof duration> = duration(
 )
 export const kind: TOptional<TString> = text('What failed: dead jobs of one kind are kept together.')
 export const message: TOptional<TString> = text('More about it, for people.')
+
+/** One attempt at one job, where a body names several. */
+export const held: { id: TString; token: TInteger } = {
+  id,
+  token: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'That of the claim.' }),
+}
+export const result: TOptional<TUnknown> = Type.Optional(Type.Unknown({ description: 'Any JSON.' }))

@@ -1,6 +1,6 @@
 // Jobs as answers show them. Their payloads and results are JSON text already and are put in as they are.
 
-import type { Job, JobPage, LentJob, LentJobs, RecurringJob, RecurringPage } from 'perilune'
+import type { Job, JobPage, LentJob, LentJobs, Parent, RecurringJob, RecurringPage } from 'perilune'
 
 /** `acked`: what became of the acks of the request, where it had any. */
 export function encodeLent({ jobs, leaseMs, expiresAtMs }: LentJobs, acked?: readonly object[]): string {
@@ -22,6 +22,14 @@ export function encodeRecurringPage({ recurring, next }: RecurringPage): string 
 
 export function encodeRecurring({ payload, ...shown }: RecurringJob): string {
   return `${opened(shown)},"payload":${orNull(payload)}}`
+}
+
+export function encodeParents(parents: readonly Parent[]): string {
+  return `{"parents":[${parents.map(encodeParent).join(',')}]}`
+}
+
+function encodeParent({ result, ...shown }: Parent): string {
+  return `${opened(shown)},"result":${orNull(result)}}`
 }
 
 function encodeLentJob({ payload, ...shown }: LentJob): string {

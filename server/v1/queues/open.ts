@@ -1,11 +1,15 @@
 // Which queue a request means, and what is common to its routes.
 
 import type { FastifyRequest } from 'fastify'
-import { jsonText, type Perilune, type Queue, type Settled } from 'perilune'
+import { jsonText, type LossReason, type Perilune, type Queue, type Settled } from 'perilune'
 import { BoundedMap } from '../../queues/bounded-map.ts'
 import { nameOf } from '../place.ts'
 import { Refusal } from '../problem-documents.ts'
 
+interface Lost {
+  readonly outcome: 'lost'
+  readonly reason: LossReason
+}
 export type Open = (request: FastifyRequest) => Queue
 
 const MOST_KEPT = 1000
@@ -22,9 +26,18 @@ export function openQueues(perilune: Perilune): Open {
 }
 
 /** What became of a job that was not lost. Throws Refusal for one that was. */
-export function heldOutcome<Done extends string>([settled]: readonly Settled<Done>[], token: number): Done {
-  if (settled !== undefined && !('reason' in settled)) return settled.outcome
-  throw new Refusal('lease-lost', `The lease ${token} has ended, or never was.`, settled?.reason)
+export function heldOutcome<Done extends string>(settled: readonly Settled<Done>[], token: number): Done {
+  return notLost<{ readonly outcome: Done }>(settled, token).outcome
+}
+
+/** What is told of the only job. Throws Refusal when it was lost. */
+export function notLost<Told extends object>([only]: readonly (Told | Lost)[], token: number): Told {
+  if (only !== undefined && !isLost(only)) return only
+  throw new Refusal('lease-lost', `The lease ${token} has ended, or never was.`, only?.reason)
+}
+
+function isLost(settled: object): settled is Lost {
+  return 'reason' in settled
 }
 
 export function noJob(id: string): Refusal {

@@ -1,9 +1,13 @@
 // Jobs as a request has them. Payloads and results stay the text that was sent.
 
-import { InvalidArgumentError, type NewJob } from 'perilune'
+import { InvalidArgumentError, type NewJob, type NextJob } from 'perilune'
 import { findElements, findMember, findStart } from '../../zaqar/json-slices.ts'
 
 type Given = NewJob<Record<string, unknown>>
+interface Followed {
+  readonly next: NextJob
+}
+type Step<Body> = Body & { readonly result: string | undefined }
 
 /** `request`: the body of the request, `text`: the same as it was sent, `key`: the header Idempotency-Key. */
 export function newJobs(request: Given | { jobs: Given[] }, text: string, key: string | undefined): Given[] {
@@ -15,6 +19,24 @@ export function newJobs(request: Given | { jobs: Given[] }, text: string, key: s
     if (payload === undefined) throw new InvalidArgumentError('payload', 'is missing')
     return { ...job, payload }
   })
+}
+
+/** A job that is done and what follows it. `given`: the body of the request, `text`: the same as it was sent. */
+export function stepIn<Body extends Followed>(given: Body, text: string): Step<Body> {
+  return stepAt(given, text, findStart(text))
+}
+
+/** As `stepIn`, for each of the list `jobs`. */
+export function stepsIn<Body extends Followed>(given: readonly Body[], text: string): Step<Body>[] {
+  const places = placesOfJobs(text, 'jobs')
+  return given.map((each, at) => stepAt(each, text, places[at] ?? 0))
+}
+
+function stepAt<Body extends Followed>(given: Body, text: string, at: number): Step<Body> {
+  const inner = findMember(text, at, 'next')
+  const payload = inner === null ? undefined : textAt(text, inner.from, 'payload')
+  if (payload === undefined) throw new InvalidArgumentError('next.payload', 'is missing')
+  return { ...given, next: { ...given.next, payload }, result: textAt(text, at, 'result') }
 }
 
 /** The text of the only payload of a request. */
@@ -38,8 +60,12 @@ function withKey(jobs: Given[], key: string | undefined): Given[] {
 
 /** The text of a member of each job in a list; undefined for one without it. */
 export function textsInJobs(text: string, member: string, name = 'jobs'): (string | undefined)[] {
+  return placesOfJobs(text, name).map((at) => textAt(text, at, member))
+}
+
+function placesOfJobs(text: string, name: string): number[] {
   const list = findMember(text, findStart(text), name)
-  return list === null ? [] : findElements(text, list.from).map(({ from }) => textAt(text, from, member))
+  return list === null ? [] : findElements(text, list.from).map(({ from }) => from)
 }
 
 function textAt(text: string, at: number, member: string): string | undefined {

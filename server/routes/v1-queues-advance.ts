@@ -1,0 +1,65 @@
+// Jobs that are done, and what follows them, in one step.
+
+import { Type } from '@fastify/type-provider-typebox'
+import type { App } from '../fastify.ts'
+import { answers, BODY } from '../v1/answers.ts'
+import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
+import type { Parts } from '../v1/coordination/lending.ts'
+import { advanced, allAdvanced } from '../v1/queues/answers.ts'
+import { AttemptPath, held, result, text } from '../v1/queues/arguments.ts'
+import { nextFor } from '../v1/queues/elsewhere.ts'
+import { newJob } from '../v1/queues/new-job.ts'
+import { notLost, type Open } from '../v1/queues/open.ts'
+import { stepIn, stepsIn } from '../v1/queues/to-the-letter.ts'
+
+const tags = ['queues']
+const members = {
+  next: Type.Object({ queue: text('Another queue; default: that of the job itself.'), ...newJob }, strict),
+  result,
+}
+const One = Type.Object(members, strict)
+const Many = Type.Object(
+  { jobs: Type.Array(Type.Object({ ...held, ...members }, strict), { minItems: 1, maxItems: 500 }) },
+  strict,
+)
+
+export function advanceJobs(app: App, { limits }: Parts, open: Open): void {
+  const bodyLimit = limits.maxAppendBytes
+
+  const one = {
+    tags,
+    summary: 'Advance',
+    description: 'Acks the job and enqueues the next one, here or in another queue: both happen or neither.',
+    params: AttemptPath,
+    querystring: NoQuery,
+    body: One,
+    response: answers(advanced, ...BODY),
+  }
+  app.post('/queues/:name/jobs/:id/claims/:token/advance', { schema: one, bodyLimit }, async (request) => {
+    const { name, id } = request.params
+    const token = Number(request.params.token)
+    const step = stepIn(request.body, request.jsonText)
+    const job = { id, token, ...step, next: nextFor(request, step.next, name) }
+    const { next } = notLost(await open(request).settle.advance([job]), token)
+    return { id, token, next }
+  })
+
+  const many = {
+    tags,
+    summary: 'Advance many',
+    params: NamePath,
+    querystring: NoQuery,
+    body: Many,
+    response: answers(allAdvanced, ...BODY),
+  }
+  app.post('/queues/:name/advance', { schema: many, bodyLimit }, async (request) => {
+    const { name } = request.params
+    const { jobs } = request.body
+    const steps = stepsIn(jobs, request.jsonText).map((each) => ({
+      ...each,
+      next: nextFor(request, each.next, name),
+    }))
+    const told = await open(request).settle.advance(steps)
+    return { jobs: jobs.map(({ id, token }, at) => ({ id, token, ...told[at] })) }
+  })
+}
