@@ -193,7 +193,17 @@ export type { Enqueued } from './queue/enqueueing.ts'
 export type { LossReason } from './queue/exchange.ts'
 export { type Handler, type Handlers, MaxRunError } from './queue/handling.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
-export type { Failures, Job, JobListOptions, JobPage, JobState, SearchOptions } from './queue/jobs.ts'
+export type { Happening, HistoryEntry, JobHistory } from './queue/history.ts'
+export type {
+  Failures,
+  FoundJob,
+  Job,
+  JobListOptions,
+  JobPage,
+  JobState,
+  LogLine,
+  SearchOptions,
+} from './queue/jobs.ts'
 export type { LentJob, LentJobs } from './queue/lending.ts'
 // A claim of a feed has options of its own.
 export {

@@ -53,16 +53,11 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/names
--- @include shared/queue/failure
--- @include shared/queue/note-failure
 -- @include shared/queue/groups
 -- @include shared/queue/ready
 -- @include shared/queue/fields
--- @include shared/queue/due
--- @include shared/queue/dead
 -- @include shared/queue/end
 -- @include shared/queue/stop
--- @include shared/queue/reclaim
 -- @include shared/queue/finish
 -- @include shared/queue/take
 -- @include shared/queue/lease
@@ -135,6 +130,14 @@ if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
 if queue.due_ms <= now_ms then
+  -- @include shared/queue/flagged
+  -- @include shared/queue/entries
+  -- @include shared/queue/history
+  -- @include shared/queue/failure
+  -- @include shared/queue/note-failure
+  -- @include shared/queue/dead
+  -- @include shared/queue/reclaim
+  -- @include shared/queue/due
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, 100)
   queue.due_ms = next_due_ms(keys, queue) or NEVER_MS

@@ -36,6 +36,10 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/flags
+-- @include shared/queue/flagged
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups
@@ -89,6 +93,7 @@ for at = failures_at, #failures, 4 do
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
+    note_history(jobs, seq, run, 'b', now_ms, run.at_ms, failures[at + 2])
     bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end

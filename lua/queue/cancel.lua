@@ -27,6 +27,10 @@ local wanted, wanted_at = ARGV, 1 -- repeated (id:text): the jobs
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/flags
+-- @include shared/queue/flagged
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups
@@ -59,6 +63,9 @@ for at = wanted_at, #wanted, 1 do
   if not seq then
     outcomes[#outcomes + 1] = 'absent'
   elseif run and (run.state == 'c' or run.state == 'x') then
+    if run.state == 'c' then
+      note_history(jobs, seq, run, 'x', math.floor(now_us / 1000), run.at_ms, '')
+    end
     redis.call(
       'HSET',
       jobs,

@@ -40,6 +40,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/flags
 -- @include shared/queue/names
 -- @include shared/queue/groups
 -- @include shared/queue/ready

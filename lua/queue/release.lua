@@ -35,6 +35,10 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the j
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/flags
+-- @include shared/queue/flagged
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/groups
 -- @include shared/queue/ready
@@ -87,6 +91,7 @@ for at = #claims - 1, claims_at, -2 do
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
+    note_history(jobs, seq, run, 'g', now_ms, run.at_ms, '')
     redis.call(
       'HSET',
       jobs,

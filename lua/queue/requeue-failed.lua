@@ -33,6 +33,10 @@ local drops = ARGV[6] == '1' -- flag: whether to remove them
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/flags
+-- @include shared/queue/flagged
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups

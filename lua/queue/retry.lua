@@ -41,6 +41,10 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/flags
+-- @include shared/queue/flagged
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/note-failure
@@ -101,7 +105,9 @@ for at = failures_at, #failures, 5 do
     local job, delay_ms = read_job(record), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    if run.attempts >= job.max_attempts then
+    local dies = run.attempts >= job.max_attempts
+    note_history(jobs, seq, run, dies and 'b' or 't', now_ms, run.at_ms, failures[at + 3])
+    if dies then
       bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
     else

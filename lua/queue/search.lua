@@ -2,7 +2,7 @@
 Looks through the jobs of the queue, a part of them a call, for those of a name, a tag or a state; empty: any. `next` is the
 marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
 
-@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
 @cost    O(looked), about
 @reads
 ]]

@@ -646,7 +646,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '1f2c06fdc8d12a08d190193b6b4aa217b54edda9',
+    sha1: 'c4318c9fd661e5dd072a6374a45c8fb73498479d',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1158,20 +1158,6 @@ local function free_names(ids, job, seq)
     redis.call('HDEL', ids, 'i' .. job.id)
   end
 end
--- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
-
-local function pack_failure(at_ms, kind, message)
-  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
-end
-
-local function unpack_failure(packed)
-  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
-  return at_ms, kind, string.sub(packed, message_at)
-end
--- Remembers why a job failed last; see shared/queue/failure.
-local function note_failure(jobs, seq, at_ms, kind, message)
-  redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
-end
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
 -- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
 -- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
@@ -1356,97 +1342,11 @@ local function fields_of(numbers)
   end
   return fields
 end
--- What the time brings: scheduled jobs that are due become ready.
-local function show_due(keys, queue, now_us, most)
-  local now_ms = math.floor(now_us / 1000)
-  local due = redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', most)
-  for at = 1, #due, 2 do
-    local seq, due_ms = due[at], tonumber(due[at + 1])
-    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-    redis.call('ZREM', keys.scheduled, seq)
-    if stored[1] then
-      local job, run = read_job(stored[1]), unpack_run(stored[2])
-      queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
-      stand_ready(keys, queue, job, seq, false, now_us)
-      redis.call(
-        'HSET',
-        keys.jobs,
-        'r' .. seq,
-        pack_run('r', run.token, run.attempts, due_ms, run.size, run.flags, run.name)
-      )
-    end
-  end
-  return #due / 2
-end
--- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
--- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
-
--- As much of a text as is shown of it: 200 bytes at most, and whole letters.
-local function beginning_of(text)
-  local last = math.min(#text, 200)
-  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
-    last = last - 1
-  end
-  return string.sub(text, 1, last)
-end
-
-local function count_dead(kinds, queue, kind, seq, message, now_ms)
-  local stored = redis.call('HGET', kinds, kind)
-  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
-  if not number then
-    queue.kinds = queue.kinds + 1
-    number, count, first_ms = queue.kinds, 0, now_ms
-  end
-  local text = string.format(
-    '%.0f %.0f %.0f %.0f %s %s',
-    number,
-    count + 1,
-    first_ms,
-    now_ms,
-    seq,
-    beginning_of(message)
-  )
-  redis.call('HSET', kinds, kind, text)
-  return tonumber(number)
-end
-
--- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
-  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
-  redis.call('ZADD', keys.failed, number, seq)
-  redis.call(
-    'HSET',
-    keys.jobs,
-    'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
-    'e' .. seq,
-    pack_failure(now_ms, kind, message)
-  )
-  free_unique(keys.ids, job, seq, true)
-  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
-end
-
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -1467,46 +1367,6 @@ local function stop_job(keys, queue, seq, now_us)
   end_claim(keys, queue, job, run, now_us)
   erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
-end
--- Taking back what lost workers held.
-
-local LOST = 'lost'
-local LOST_MESSAGE = 'the lease ended before the job did'
-
--- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
--- where that was their last attempt.
--- Answers how many there were.
-local function reclaim_lost(keys, queue, now_us, most)
-  local now_ms = math.floor(now_us / 1000)
-  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)
-  -- From the last to the first: each goes before the one that was lost later.
-  for at = #lost, 1, -1 do
-    local seq = lost[at]
-    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-    redis.call('ZREM', keys.leases, seq)
-    if stored[1] then
-      local job, run = read_job(stored[1]), unpack_run(stored[2])
-      end_claim(keys, queue, job, run, now_us)
-      if run.state == 'x' then
-        erase_job(keys.jobs, keys.ids, seq, job)
-        queue.cancelled = queue.cancelled + 1
-      elseif run.attempts >= job.max_attempts then
-        bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
-      else
-        stand_ready(keys, queue, job, seq, true, now_us)
-        redis.call(
-          'HSET',
-          keys.jobs,
-          'r' .. seq,
-          pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
-        )
-        note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
-        queue.ready = queue.ready + run.size
-      end
-      queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
-    end
-  end
-  return #lost
 end
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
 -- ended, and their results stay with them.
@@ -2093,6 +1953,197 @@ if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
 if queue.due_ms <= now_ms then
+-- What a run says beside PLAIN, a bit each; see shared/queue/flags.
+--   AWAITED  somebody waits for the end of the job
+--   STORED   progress, a log or a history is stored
+--   TRACKED  somebody wants to follow it
+local STORED = 8
+
+local function is_flagged(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- The flags with one more: a job that has any is not PLAIN.
+local function with_flag(flags, flag)
+  if flags == PLAIN then
+    return flag
+  end
+  return is_flagged(flags, flag) and flags or flags + flag
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = is_flagged(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = with_flag(run.flags, STORED)
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- Remembers why a job failed last; see shared/queue/failure.
+local function note_failure(jobs, seq, at_ms, kind, message)
+  redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
+end
+-- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
+-- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
+local function count_dead(kinds, queue, kind, seq, message, now_ms)
+  local stored = redis.call('HGET', kinds, kind)
+  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
+  if not number then
+    queue.kinds = queue.kinds + 1
+    number, count, first_ms = queue.kinds, 0, now_ms
+  end
+  local text = string.format(
+    '%.0f %.0f %.0f %.0f %s %s',
+    number,
+    count + 1,
+    first_ms,
+    now_ms,
+    seq,
+    beginning_of(message)
+  )
+  redis.call('HSET', kinds, kind, text)
+  return tonumber(number)
+end
+
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free.
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('d', run.token, run.attempts, now_ms, run.size, run.flags, run.name),
+    'e' .. seq,
+    pack_failure(now_ms, kind, message)
+  )
+  free_unique(keys.ids, job, seq, true)
+  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+end
+
+-- A dead job goes elsewhere.
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
+  queue.dead = queue.dead - run.size
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  if not number then
+    return
+  elseif tonumber(count) <= 1 then
+    redis.call('HDEL', keys.kinds, kind)
+  else
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+  end
+end
+-- Taking back what lost workers held.
+
+local LOST = 'lost'
+local LOST_MESSAGE = 'the lease ended before the job did'
+
+-- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
+-- where that was their last attempt.
+-- Answers how many there were.
+local function reclaim_lost(keys, queue, now_us, most)
+  local now_ms = math.floor(now_us / 1000)
+  local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)
+  -- From the last to the first: each goes before the one that was lost later.
+  for at = #lost, 1, -1 do
+    local seq = lost[at]
+    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+    redis.call('ZREM', keys.leases, seq)
+    if stored[1] then
+      local job, run = read_job(stored[1]), unpack_run(stored[2])
+      end_claim(keys, queue, job, run, now_us)
+      if run.state == 'x' then
+        erase_job(keys.jobs, keys.ids, seq, job)
+        queue.cancelled = queue.cancelled + 1
+      elseif run.attempts >= job.max_attempts then
+        note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, LOST)
+        bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+      else
+        stand_ready(keys, queue, job, seq, true, now_us)
+        note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
+        redis.call(
+          'HSET',
+          keys.jobs,
+          'r' .. seq,
+          pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+        )
+        note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
+        queue.ready = queue.ready + run.size
+      end
+      queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
+    end
+  end
+  return #lost
+end
+-- What the time brings: scheduled jobs that are due become ready.
+local function show_due(keys, queue, now_us, most)
+  local now_ms = math.floor(now_us / 1000)
+  local due = redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', most)
+  for at = 1, #due, 2 do
+    local seq, due_ms = due[at], tonumber(due[at + 1])
+    local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+    redis.call('ZREM', keys.scheduled, seq)
+    if stored[1] then
+      local job, run = read_job(stored[1]), unpack_run(stored[2])
+      queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
+      stand_ready(keys, queue, job, seq, false, now_us)
+      redis.call(
+        'HSET',
+        keys.jobs,
+        'r' .. seq,
+        pack_run('r', run.token, run.attempts, due_ms, run.size, run.flags, run.name)
+      )
+    end
+  end
+  return #due / 2
+end
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, 100)
   queue.due_ms = next_due_ms(keys, queue) or NEVER_MS
@@ -2166,26 +2217,30 @@ return {
     [415, 'lua/shared/queue/flags.lua', 1],
     [417, 'lua/shared/queue/run.lua', 1],
     [464, 'lua/shared/queue/names.lua', 1],
-    [510, 'lua/shared/queue/failure.lua', 1],
-    [520, 'lua/shared/queue/note-failure.lua', 1],
-    [524, 'lua/shared/queue/groups.lua', 1],
-    [665, 'lua/shared/queue/ready.lua', 1],
-    [699, 'lua/shared/queue/fields.lua', 1],
-    [708, 'lua/shared/queue/due.lua', 1],
-    [730, 'lua/shared/queue/dead.lua', 1],
-    [794, 'lua/shared/queue/end.lua', 1],
-    [811, 'lua/shared/queue/stop.lua', 1],
-    [820, 'lua/shared/queue/reclaim.lua', 1],
-    [860, 'lua/shared/queue/finish.lua', 1],
-    [940, 'lua/shared/queue/take.lua', 1],
-    [1079, 'lua/shared/queue/lease.lua', 1],
-    [1142, 'lua/shared/queue/told.lua', 1],
-    [1164, 'lua/shared/queue/claimed-before.lua', 1],
-    [1210, 'lua/shared/queue/idle.lua', 1],
-    [1272, 'lua/shared/queue/watch.lua', 1],
-    [1293, 'lua/shared/queue/judge.lua', 1],
-    [1356, 'lua/shared/queue/next-due.lua', 1],
-    [1382, 'lua/queue/ack-and-claim.lua', 75],
+    [510, 'lua/shared/queue/groups.lua', 1],
+    [651, 'lua/shared/queue/ready.lua', 1],
+    [685, 'lua/shared/queue/fields.lua', 1],
+    [694, 'lua/shared/queue/end.lua', 1],
+    [711, 'lua/shared/queue/stop.lua', 1],
+    [720, 'lua/shared/queue/finish.lua', 1],
+    [800, 'lua/shared/queue/take.lua', 1],
+    [939, 'lua/shared/queue/lease.lua', 1],
+    [1002, 'lua/shared/queue/told.lua', 1],
+    [1024, 'lua/shared/queue/claimed-before.lua', 1],
+    [1070, 'lua/shared/queue/idle.lua', 1],
+    [1132, 'lua/shared/queue/watch.lua', 1],
+    [1153, 'lua/shared/queue/judge.lua', 1],
+    [1216, 'lua/shared/queue/next-due.lua', 1],
+    [1242, 'lua/queue/ack-and-claim.lua', 70],
+    [1305, 'lua/shared/queue/flagged.lua', 1],
+    [1322, 'lua/shared/queue/entries.lua', 1],
+    [1340, 'lua/shared/queue/history.lua', 1],
+    [1354, 'lua/shared/queue/failure.lua', 1],
+    [1364, 'lua/shared/queue/note-failure.lua', 1],
+    [1368, 'lua/shared/queue/dead.lua', 1],
+    [1432, 'lua/shared/queue/reclaim.lua', 1],
+    [1474, 'lua/shared/queue/due.lua', 1],
+    [1496, 'lua/queue/ack-and-claim.lua', 141],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2265,7 +2320,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '0a4cb17fff872f514cb0d50b21a658b00a027398',
+    sha1: 'f3df4cda7906b09177fd60c4deb91e68c39bd6b7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2702,6 +2757,57 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- What a run says beside PLAIN, a bit each; see shared/queue/flags.
+--   AWAITED  somebody waits for the end of the job
+--   STORED   progress, a log or a history is stored
+--   TRACKED  somebody wants to follow it
+local STORED = 8
+
+local function is_flagged(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- The flags with one more: a job that has any is not PLAIN.
+local function with_flag(flags, flag)
+  if flags == PLAIN then
+    return flag
+  end
+  return is_flagged(flags, flag) and flags or flags + flag
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = is_flagged(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = with_flag(run.flags, STORED)
+end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
@@ -2967,7 +3073,7 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -3135,6 +3241,7 @@ for at = failures_at, #failures, 4 do
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
+    note_history(jobs, seq, run, 'b', now_ms, run.at_ms, failures[at + 2])
     bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
@@ -3159,17 +3266,21 @@ return { 'buried', refused }
     [282, 'lua/shared/queue/rate.lua', 1],
     [302, 'lua/shared/queue/job.lua', 1],
     [388, 'lua/shared/queue/run.lua', 1],
-    [435, 'lua/shared/queue/names.lua', 1],
-    [481, 'lua/shared/queue/failure.lua', 1],
-    [491, 'lua/shared/queue/groups.lua', 1],
-    [632, 'lua/shared/queue/dead.lua', 1],
-    [696, 'lua/shared/queue/end.lua', 1],
-    [713, 'lua/shared/queue/stop.lua', 1],
-    [722, 'lua/shared/queue/judge-one.lua', 1],
-    [732, 'lua/shared/queue/told.lua', 1],
-    [754, 'lua/shared/queue/idle.lua', 1],
-    [816, 'lua/shared/queue/freed.lua', 1],
-    [825, 'lua/queue/bury.lua', 49],
+    [435, 'lua/shared/queue/flags.lua', 1],
+    [437, 'lua/shared/queue/flagged.lua', 1],
+    [454, 'lua/shared/queue/entries.lua', 1],
+    [472, 'lua/shared/queue/history.lua', 1],
+    [486, 'lua/shared/queue/names.lua', 1],
+    [532, 'lua/shared/queue/failure.lua', 1],
+    [542, 'lua/shared/queue/groups.lua', 1],
+    [683, 'lua/shared/queue/dead.lua', 1],
+    [747, 'lua/shared/queue/end.lua', 1],
+    [764, 'lua/shared/queue/stop.lua', 1],
+    [773, 'lua/shared/queue/judge-one.lua', 1],
+    [783, 'lua/shared/queue/told.lua', 1],
+    [805, 'lua/shared/queue/idle.lua', 1],
+    [867, 'lua/shared/queue/freed.lua', 1],
+    [876, 'lua/queue/bury.lua', 53],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -3227,7 +3338,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '3eec44e4ec0e203ae5652190e6946203975ed446',
+    sha1: '3dc2f9c8c8c0e1bcf369fc1ce66185b71365f52c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3553,6 +3664,57 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- What a run says beside PLAIN, a bit each; see shared/queue/flags.
+--   AWAITED  somebody waits for the end of the job
+--   STORED   progress, a log or a history is stored
+--   TRACKED  somebody wants to follow it
+local STORED = 8
+
+local function is_flagged(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- The flags with one more: a job that has any is not PLAIN.
+local function with_flag(flags, flag)
+  if flags == PLAIN then
+    return flag
+  end
+  return is_flagged(flags, flag) and flags or flags + flag
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = is_flagged(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = with_flag(run.flags, STORED)
+end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
@@ -3852,7 +4014,7 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -3926,6 +4088,9 @@ for at = wanted_at, #wanted, 1 do
   if not seq then
     outcomes[#outcomes + 1] = 'absent'
   elseif run and (run.state == 'c' or run.state == 'x') then
+    if run.state == 'c' then
+      note_history(jobs, seq, run, 'x', math.floor(now_us / 1000), run.at_ms, '')
+    end
     redis.call(
       'HSET',
       jobs,
@@ -3955,15 +4120,19 @@ return { 'cancelled', outcomes }
     [171, 'lua/shared/queue/rate.lua', 1],
     [191, 'lua/shared/queue/job.lua', 1],
     [277, 'lua/shared/queue/run.lua', 1],
-    [324, 'lua/shared/queue/names.lua', 1],
-    [370, 'lua/shared/queue/failure.lua', 1],
-    [380, 'lua/shared/queue/groups.lua', 1],
-    [521, 'lua/shared/queue/ready.lua', 1],
-    [555, 'lua/shared/queue/dead.lua', 1],
-    [619, 'lua/shared/queue/end.lua', 1],
-    [636, 'lua/shared/queue/find.lua', 1],
-    [657, 'lua/shared/queue/displace.lua', 1],
-    [673, 'lua/queue/cancel.lua', 38],
+    [324, 'lua/shared/queue/flags.lua', 1],
+    [326, 'lua/shared/queue/flagged.lua', 1],
+    [343, 'lua/shared/queue/entries.lua', 1],
+    [361, 'lua/shared/queue/history.lua', 1],
+    [375, 'lua/shared/queue/names.lua', 1],
+    [421, 'lua/shared/queue/failure.lua', 1],
+    [431, 'lua/shared/queue/groups.lua', 1],
+    [572, 'lua/shared/queue/ready.lua', 1],
+    [606, 'lua/shared/queue/dead.lua', 1],
+    [670, 'lua/shared/queue/end.lua', 1],
+    [687, 'lua/shared/queue/find.lua', 1],
+    [708, 'lua/shared/queue/displace.lua', 1],
+    [724, 'lua/queue/cancel.lua', 42],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.wanted.length)
@@ -5665,7 +5834,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '3d67b29276fb8babaed6f4569e35b6439993b148',
+    sha1: '7c83afa10cce41ecbdad5850c78add3849f66e46',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6100,6 +6269,8 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
@@ -6382,7 +6553,10 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     return
   end
   new.id, new.unique = old.id, old.unique
-  local record = full_head(new) .. payload
+  local record, token, flags = full_head(new) .. payload, 0, 0
+  if run then
+    token, flags = run.token, run.flags == PLAIN and 0 or run.flags
+  end
   local size = #record
   redis.call('HSET', keys.jobs, seq, record)
   if run and run.state == 's' then
@@ -6397,11 +6571,14 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     leave_ready(keys, queue, old, seq, now_us)
   end
   if due_ms == 0 then
-    redis.call('HDEL', keys.jobs, 'r' .. seq)
+    if run then
+      local at_ms = math.floor(now_us / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
+    end
     stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
@@ -6575,14 +6752,15 @@ return { 'enqueued', first, duplicates }
     [280, 'lua/shared/queue/rate.lua', 1],
     [300, 'lua/shared/queue/job.lua', 1],
     [386, 'lua/shared/queue/run.lua', 1],
-    [433, 'lua/shared/queue/names.lua', 1],
-    [479, 'lua/shared/queue/groups.lua', 1],
-    [620, 'lua/shared/queue/ready.lua', 1],
-    [654, 'lua/shared/queue/number.lua', 1],
-    [663, 'lua/shared/queue/enqueue.lua', 1],
-    [680, 'lua/shared/queue/replace.lua', 1],
-    [740, 'lua/shared/queue/idle.lua', 1],
-    [802, 'lua/queue/enqueue.lua', 50],
+    [433, 'lua/shared/queue/flags.lua', 1],
+    [435, 'lua/shared/queue/names.lua', 1],
+    [481, 'lua/shared/queue/groups.lua', 1],
+    [622, 'lua/shared/queue/ready.lua', 1],
+    [656, 'lua/shared/queue/number.lua', 1],
+    [665, 'lua/shared/queue/enqueue.lua', 1],
+    [682, 'lua/shared/queue/replace.lua', 1],
+    [748, 'lua/shared/queue/idle.lua', 1],
+    [810, 'lua/queue/enqueue.lua', 51],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 18)
@@ -7108,34 +7286,43 @@ export interface FindArguments {
 }
 
 export type FindAnswer =
-  | { readonly status: 'found'; readonly nowMs: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
+  | { readonly status: 'found'; readonly nowMs: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[]; readonly log: { readonly at: number; readonly atMs: number; readonly line: string }[] }
 
-function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
+function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
-  for (let from = 0, to = 0; from < flat.length; from += 21, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
+  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
+  }
+  return found
+}
+
+function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; readonly atMs: number; readonly line: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly atMs: number; readonly line: string }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { at: asInteger(flat[from]), atMs: asInteger(flat[from + 1]), line: asText(flat[from + 2]) }
   }
   return found
 }
 
 /**
- * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out.
+ * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. `log` has the lines of their logs, by places counted from 0.
  *
  * Cost: O(jobs).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '528cb37f3aa5a021459ae6b959ce71d05b47b7c1',
+    sha1: '2fdac359e0afac5a8b33193d5df38d46479b48aa',
     reads: true,
     bytes: true,
     source: `--[[
 Finds jobs by id. \`state\`: ready, scheduled, claimed, stopping, dead or done. \`at_ms\`: since when it is ready, until when
 it is scheduled, since when it is claimed, or when it ended. \`failed_at_ms\` is 0 for one that never failed. Unknown ones
-are left out.
+are left out. \`log\` has the lines of their logs, by places counted from 0.
 
-@returns found  now_ms:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns found  now_ms:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag] log:[at:integer at_ms:integer line:text]
 @cost    O(jobs)
 @reads
 ]]
@@ -7391,6 +7578,9 @@ local STATES =
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
+-- A flag of a run; see shared/queue/flagged.
+local TRACKED = 16
+
 -- Everything that is known of a job, appended to a list.
 local function tell_job(told, jobs, seq, record, run)
   local job = read_job(record)
@@ -7421,9 +7611,32 @@ local function tell_job(told, jobs, seq, record, run)
     message,
     more[2] or '',
     more[3],
+    run and run.flags % (TRACKED * 2) >= TRACKED and 1 or 0,
   }
   for _, part in ipairs(parts) do
     told[#told + 1] = part
+  end
+end
+-- The entries of such a text, the oldest first, and how many were dropped; see shared/queue/entries.
+local function list_entries(packed)
+  local entries, at = {}, 5
+  if not packed then
+    return entries, 0
+  end
+  while at <= #packed do
+    local entry, behind = struct.unpack('>Hc0', packed, at)
+    entries[#entries + 1] = entry
+    at = behind
+  end
+  return entries, struct.unpack('>I4', packed) - #entries
+end
+-- Appends the lines of a job's log to a list: the place of the job, when, and what; see shared/queue/log.
+local function tell_log(told, jobs, seq, place)
+  for _, entry in ipairs((list_entries(redis.call('HGET', jobs, 'l' .. seq)))) do
+    local at_ms, line_at = struct.unpack('>d', entry)
+    told[#told + 1] = place
+    told[#told + 1] = at_ms
+    told[#told + 1] = string.sub(entry, line_at)
   end
 end
 
@@ -7434,14 +7647,16 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local told = {}
+local told, log, place = {}, {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   if seq then
     tell_job(told, jobs, seq, record, run)
+    tell_log(log, jobs, seq, place)
+    place = place + 1
   end
 end
-return { 'found', math.floor(clock_us() / 1000), told }
+return { 'found', math.floor(clock_us() / 1000), told, log }
 `,
   },
   parts: ['meta', 'jobs', 'ids'],
@@ -7454,7 +7669,9 @@ return { 'found', math.floor(clock_us() / 1000), told }
     [231, 'lua/shared/queue/failure.lua', 1],
     [241, 'lua/shared/queue/find.lua', 1],
     [262, 'lua/shared/queue/tell-job.lua', 1],
-    [297, 'lua/queue/find.lua', 23],
+    [301, 'lua/shared/queue/list-entries.lua', 1],
+    [314, 'lua/shared/queue/tell-log.lua', 1],
+    [323, 'lua/queue/find.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7473,9 +7690,310 @@ return { 'found', math.floor(clock_us() / 1000), told }
           status: 'found',
           nowMs: asInteger(parts[1]),
           jobs: readJobsOfFindFound(parts[2]),
+          log: readLogOfFindFound(parts[3]),
         }
       default:
         return unexpected('the answer found', parts[0])
+    }
+  },
+}
+
+export interface HistoryArguments {
+  /** the job */
+  readonly id: string
+}
+
+export type HistoryAnswer =
+  | { readonly status: 'history'; readonly nowMs: number; readonly number: number; readonly omitted: number; readonly entries: { readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string }[] }
+  | { readonly status: 'absent' }
+
+function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { what: asText(flat[from]), atMs: asInteger(flat[from + 1]), attempt: asInteger(flat[from + 2]), token: asInteger(flat[from + 3]), kind: asText(flat[from + 4]) }
+  }
+  return found
+}
+
+/**
+ * Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, buried, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that was not a claim: `omitted` are missing behind it.
+ *
+ * Cost: O(1): at most 100 entries.
+ */
+export const history: Operation<HistoryArguments, HistoryAnswer> = {
+  script: {
+    name: 'queue/history',
+    sha1: '6bd719b5363e29b7f6aae048781efb2d45e3fc77',
+    reads: true,
+    bytes: false,
+    source: `--[[
+Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease
+ended), released, buried, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that
+was not a claim: \`omitted\` are missing behind it.
+
+@returns history  now_ms:integer number:integer omitted:integer entries:[what:text at_ms:integer attempt:integer token:integer kind:text]
+@returns absent
+@cost    O(1): at most 100 entries
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local id = ARGV[1] -- text: the job
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES =
+  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- The entries of such a text, the oldest first, and how many were dropped; see shared/queue/entries.
+local function list_entries(packed)
+  local entries, at = {}, 5
+  if not packed then
+    return entries, 0
+  end
+  while at <= #packed do
+    local entry, behind = struct.unpack('>Hc0', packed, at)
+    entries[#entries + 1] = entry
+    at = behind
+  end
+  return entries, struct.unpack('>I4', packed) - #entries
+end
+-- Tells everything that happened to a job; see shared/queue/history.
+local HAPPENED = {
+  t = 'retried',
+  l = 'reclaimed',
+  g = 'released',
+  b = 'buried',
+  q = 'requeued',
+  x = 'stopping',
+  f = 'acked',
+}
+
+local function tell_one(told, what, at_ms, attempt, token, kind)
+  local at = #told
+  told[at + 1], told[at + 2], told[at + 3], told[at + 4], told[at + 5] = what, at_ms, attempt, token, kind
+end
+
+-- What the run says of its newest attempt, where no entry has told it.
+local function tell_newest(told, run, last)
+  if run.state == 'f' then
+    -- A token is the server's microsecond of the claim, or a little more.
+    tell_one(told, 'claimed', math.floor(run.token / 1000), run.attempts, run.token, '')
+    tell_one(told, 'acked', run.at_ms, run.attempts, run.token, '')
+  elseif (run.state == 'c' or run.state == 'x') and run.token ~= last then
+    tell_one(told, 'claimed', run.at_ms, run.attempts, run.token, '')
+  end
+end
+
+-- A flat list of what, when, attempt, token and kind, and how many are missing behind the first of those that were noted.
+local function tell_history(jobs, seq, run)
+  local told, last = {}, 0
+  tell_one(told, 'enqueued', math.floor(seq / 1000), 0, 0, '')
+  local entries, omitted = list_entries(redis.call('HGET', jobs, 'h' .. seq))
+  for _, entry in ipairs(entries) do
+    local what, at_ms, attempt, token, claimed_ms, kind_at = struct.unpack('>c1dHdd', entry)
+    if what ~= 'q' and token ~= last then
+      tell_one(told, 'claimed', claimed_ms, attempt, token, '')
+      last = token
+    end
+    tell_one(told, HAPPENED[what], at_ms, attempt, token, string.sub(entry, kind_at))
+  end
+  if run then
+    tell_newest(told, run, last)
+  end
+  return told, omitted
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local seq, _, run = find_job(jobs, ids, id)
+if not seq then
+  return { 'absent' }
+end
+local entries, omitted = tell_history(jobs, seq, run)
+return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entries }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids'],
+  lines: [
+    [1, 'lua/queue/history.lua', 1],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/shared/queue/state.lua', 1],
+    [98, 'lua/shared/queue/run.lua', 1],
+    [145, 'lua/shared/queue/find.lua', 1],
+    [166, 'lua/shared/queue/list-entries.lua', 1],
+    [179, 'lua/shared/queue/tell-history.lua', 1],
+    [224, 'lua/queue/history.lua', 22],
+  ],
+  encode(args) {
+    return [
+      args.id,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'history':
+        return {
+          status: 'history',
+          nowMs: asInteger(parts[1]),
+          number: asInteger(parts[2]),
+          omitted: asInteger(parts[3]),
+          entries: readEntriesOfHistoryHistory(parts[4]),
+        }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers history, absent', parts[0])
     }
   },
 }
@@ -7742,13 +8260,13 @@ export interface ListArguments {
 }
 
 export type ListAnswer =
-  | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
+  | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
-function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
+function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
-  for (let from = 0, to = 0; from < flat.length; from += 21, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
+  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
   }
   return found
 }
@@ -7761,7 +8279,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '93be0ab7088eb16b7a3dec9b69fb3831d8f15f0c',
+    sha1: '0bd143c03bdaaed0397e579d877cc041f3ea446a',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7769,7 +8287,7 @@ Lists jobs of a state, from place \`after\` on: ready ones (without group) in th
 for their priority, scheduled, claimed, dead and done ones by their time, and \`grouped\` ones by group. \`next\` is the place
 after the last one looked at, or -1 at the end. Places shift as jobs come and go.
 
-@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
 @cost    O(limit x log n)
 @reads
 ]]
@@ -8042,6 +8560,9 @@ local function fields_of(numbers)
   end
   return fields
 end
+-- A flag of a run; see shared/queue/flagged.
+local TRACKED = 16
+
 -- Everything that is known of a job, appended to a list.
 local function tell_job(told, jobs, seq, record, run)
   local job = read_job(record)
@@ -8072,6 +8593,7 @@ local function tell_job(told, jobs, seq, record, run)
     message,
     more[2] or '',
     more[3],
+    run and run.flags % (TRACKED * 2) >= TRACKED and 1 or 0,
   }
   for _, part in ipairs(parts) do
     told[#told + 1] = part
@@ -8144,7 +8666,7 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [249, 'lua/shared/queue/find.lua', 1],
     [270, 'lua/shared/queue/fields.lua', 1],
     [279, 'lua/shared/queue/tell-job.lua', 1],
-    [314, 'lua/queue/list.lua', 32],
+    [318, 'lua/queue/list.lua', 32],
   ],
   encode(args) {
     return [
@@ -8166,6 +8688,510 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
         }
       default:
         return unexpected('the answer page', parts[0])
+    }
+  },
+}
+
+export interface NoteArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** `what`: progress or log */
+  readonly notes: readonly { readonly number: string; readonly token: number; readonly what: string; readonly value: string | Uint8Array }[]
+}
+
+export type NoteAnswer =
+  | { readonly status: 'noted'; readonly refused: { readonly at: number; readonly why: string }[] }
+
+function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024 bytes. Each note is judged by itself: those named in `refused` (places counted from 0) are of attempts that have lost their job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with the job. A repeated call is answered the same and notes nothing more.
+ *
+ * Cost: O(notes).
+ */
+export const note: Operation<NoteArguments, NoteAnswer> = {
+  script: {
+    name: 'queue/note',
+    sha1: '18e5727b230dd801c884c5c43ccff83c6371a168',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024
+bytes. Each note is judged by itself: those named in \`refused\` (places counted from 0) are of attempts that have lost their
+job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with
+the job. A repeated call is answered the same and notes nothing more.
+
+@returns noted  refused:[at:integer why:text]
+@cost    O(notes)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local notes, notes_at = ARGV, 4 -- repeated (number:text token:integer what:text value:bytes): \`what\`: progress or log
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
+local CALL_MEMORY_MS = 600000
+
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  if number == call then
+    return answer, false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
+      redis.call('HDEL', calls, sample[at])
+    end
+  end
+end
+
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
+  end
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- What a run says beside PLAIN, a bit each; see shared/queue/flags.
+--   AWAITED  somebody waits for the end of the job
+--   STORED   progress, a log or a history is stored
+--   TRACKED  somebody wants to follow it
+local STORED = 8
+
+local function is_flagged(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- The flags with one more: a job that has any is not PLAIN.
+local function with_flag(flags, flag)
+  if flags == PLAIN then
+    return flag
+  end
+  return is_flagged(flags, flag) and flags or flags + flag
+end
+-- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before.
+local function flag_job(jobs, seq, record, run, flag)
+  if run and is_flagged(run.flags, flag) then
+    return
+  elseif not run then
+    local name = read_job(record).name
+    run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
+  end
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, with_flag(run.flags, flag), run.name)
+  )
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The log of a job, in the hash of jobs under 'l' and its number: its newest lines, each behind the time at which it came.
+local MOST_LINES = 100
+local MOST_LINE_BYTES = 1024
+
+-- No part of a letter at the end.
+local function add_line(packed, line, at_ms)
+  local last = math.min(#line, MOST_LINE_BYTES)
+  while last < #line and string.find(line, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return add_entry(packed, struct.pack('>d', at_ms) .. string.sub(line, 1, last), MOST_LINES, 0)
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES =
+  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
+
+local function format_places(refused, places)
+  return table.concat(refused, ' ') .. ';' .. table.concat(places, ' ')
+end
+
+local function parse_refused(text)
+  local refused = {}
+  for at, why in string.gmatch(string.match(text, '^[^;]*'), '(%d+) (%a+)') do
+    refused[#refused + 1] = tonumber(at)
+    refused[#refused + 1] = why
+  end
+  return refused
+end
+
+local function parse_places(text)
+  local places = {}
+  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
+    places[#places + 1] = tonumber(at)
+  end
+  return places
+end
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'noted', parse_refused(remembered) }
+end
+local now_ms = math.floor(clock_us() / 1000)
+local refused, logs = {}, {}
+for at = notes_at, #notes, 4 do
+  local token, what, value = tonumber(notes[at + 1]), notes[at + 2], notes[at + 3]
+  local seq, record, run = find_job(jobs, ids, notes[at])
+  local why = not seq and 'absent' or token > 0 and why_not(run, token)
+  if why then
+    refused[#refused + 1] = (at - notes_at) / 4
+    refused[#refused + 1] = why
+  else
+    flag_job(jobs, seq, record, run, STORED)
+    if what == 'progress' then
+      redis.call('HSET', jobs, 'p' .. seq, value)
+    else
+      logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, now_ms)
+    end
+  end
+end
+for seq, log in pairs(logs) do
+  redis.call('HSET', jobs, 'l' .. seq, log)
+end
+remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
+return { 'noted', refused }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids'],
+  lines: [
+    [1, 'lua/queue/note.lua', 1],
+    [18, 'lua/shared/clock.lua', 1],
+    [24, 'lua/shared/calls.lua', 1],
+    [70, 'lua/shared/queue/state.lua', 1],
+    [146, 'lua/shared/queue/job.lua', 1],
+    [232, 'lua/shared/queue/run.lua', 1],
+    [279, 'lua/shared/queue/flags.lua', 1],
+    [281, 'lua/shared/queue/flagged.lua', 1],
+    [298, 'lua/shared/queue/flag-job.lua', 1],
+    [313, 'lua/shared/queue/entries.lua', 1],
+    [331, 'lua/shared/queue/log.lua', 1],
+    [343, 'lua/shared/queue/find.lua', 1],
+    [364, 'lua/shared/queue/told.lua', 1],
+    [386, 'lua/queue/note.lua', 30],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(3 + args.notes.length * 4)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    let at = 3
+    for (const item of args.notes) {
+      encoded[at++] = item.number
+      encoded[at++] = item.token
+      encoded[at++] = item.what
+      encoded[at++] = item.value
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'noted':
+        return {
+          status: 'noted',
+          refused: readRefusedOfNoteNoted(parts[1]),
+        }
+      default:
+        return unexpected('the answer noted', parts[0])
     }
   },
 }
@@ -8207,7 +9233,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'efa74467e7674652cb8ac5d3276b8cc5052f0ed6',
+    sha1: '5ebd7806c24de9ee7aaae67c4d950536bf2f6f20',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8617,6 +9643,57 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- What a run says beside PLAIN, a bit each; see shared/queue/flags.
+--   AWAITED  somebody waits for the end of the job
+--   STORED   progress, a log or a history is stored
+--   TRACKED  somebody wants to follow it
+local STORED = 8
+
+local function is_flagged(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- The flags with one more: a job that has any is not PLAIN.
+local function with_flag(flags, flag)
+  if flags == PLAIN then
+    return flag
+  end
+  return is_flagged(flags, flag) and flags or flags + flag
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = is_flagged(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = with_flag(run.flags, STORED)
+end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
@@ -8842,7 +9919,7 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -9002,6 +10079,7 @@ for at = #claims - 1, claims_at, -2 do
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
+    note_history(jobs, seq, run, 'g', now_ms, run.at_ms, '')
     redis.call(
       'HSET',
       jobs,
@@ -9033,15 +10111,19 @@ return { 'released', refused }
     [255, 'lua/shared/queue/rate.lua', 1],
     [275, 'lua/shared/queue/job.lua', 1],
     [361, 'lua/shared/queue/run.lua', 1],
-    [408, 'lua/shared/queue/names.lua', 1],
-    [454, 'lua/shared/queue/groups.lua', 1],
-    [595, 'lua/shared/queue/ready.lua', 1],
-    [629, 'lua/shared/queue/end.lua', 1],
-    [646, 'lua/shared/queue/stop.lua', 1],
-    [655, 'lua/shared/queue/idle.lua', 1],
-    [717, 'lua/shared/queue/judge-one.lua', 1],
-    [727, 'lua/shared/queue/told.lua', 1],
-    [749, 'lua/queue/release.lua', 46],
+    [408, 'lua/shared/queue/flags.lua', 1],
+    [410, 'lua/shared/queue/flagged.lua', 1],
+    [427, 'lua/shared/queue/entries.lua', 1],
+    [445, 'lua/shared/queue/history.lua', 1],
+    [459, 'lua/shared/queue/names.lua', 1],
+    [505, 'lua/shared/queue/groups.lua', 1],
+    [646, 'lua/shared/queue/ready.lua', 1],
+    [680, 'lua/shared/queue/end.lua', 1],
+    [697, 'lua/shared/queue/stop.lua', 1],
+    [706, 'lua/shared/queue/idle.lua', 1],
+    [768, 'lua/shared/queue/judge-one.lua', 1],
+    [778, 'lua/shared/queue/told.lua', 1],
+    [800, 'lua/queue/release.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -9099,7 +10181,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '80af3f9e5532c71078b1cc5a75cd0d3baa1155ba',
+    sha1: '361c8800d1e7219ff26fcd7d34e095e1b9bf7c69',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9629,7 +10711,15 @@ local function change_priority(jobs, queue, seq, job, run, record, priority, sta
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, 0, run.name)
+      pack_run(
+        run.state,
+        run.token,
+        run.attempts,
+        run.at_ms,
+        #changed,
+        run.flags == 1 and 0 or run.flags,
+        run.name
+      )
     )
   end
 end
@@ -9679,7 +10769,7 @@ return { 'changed', outcomes }
     [462, 'lua/shared/queue/ready.lua', 1],
     [496, 'lua/shared/queue/find.lua', 1],
     [517, 'lua/shared/queue/reprioritize.lua', 1],
-    [532, 'lua/queue/reprioritize.lua', 31],
+    [540, 'lua/queue/reprioritize.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -9731,7 +10821,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '193dae78c5cbd7f6a7168796d9d8eb2566640962',
+    sha1: 'c42a5b45a94a745e5509f5c246a492f9531be02c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10087,6 +11177,57 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- What a run says beside PLAIN, a bit each; see shared/queue/flags.
+--   AWAITED  somebody waits for the end of the job
+--   STORED   progress, a log or a history is stored
+--   TRACKED  somebody wants to follow it
+local STORED = 8
+
+local function is_flagged(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- The flags with one more: a job that has any is not PLAIN.
+local function with_flag(flags, flag)
+  if flags == PLAIN then
+    return flag
+  end
+  return is_flagged(flags, flag) and flags or flags + flag
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = is_flagged(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = with_flag(run.flags, STORED)
+end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
@@ -10386,7 +11527,7 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -10403,6 +11544,10 @@ end
 -- of its attempts rise. What is known of its last failure stays too.
 local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
+  if run.state == 'f' then
+    note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
+  end
+  note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
     'HSET',
     keys.jobs,
@@ -10533,16 +11678,20 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [201, 'lua/shared/queue/rate.lua', 1],
     [221, 'lua/shared/queue/job.lua', 1],
     [307, 'lua/shared/queue/run.lua', 1],
-    [354, 'lua/shared/queue/names.lua', 1],
-    [400, 'lua/shared/queue/failure.lua', 1],
-    [410, 'lua/shared/queue/groups.lua', 1],
-    [551, 'lua/shared/queue/ready.lua', 1],
-    [585, 'lua/shared/queue/dead.lua', 1],
-    [649, 'lua/shared/queue/end.lua', 1],
-    [666, 'lua/shared/queue/begin-again.lua', 1],
-    [680, 'lua/shared/queue/idle.lua', 1],
-    [742, 'lua/shared/queue/kind.lua', 1],
-    [750, 'lua/queue/requeue-failed.lua', 45],
+    [354, 'lua/shared/queue/flags.lua', 1],
+    [356, 'lua/shared/queue/flagged.lua', 1],
+    [373, 'lua/shared/queue/entries.lua', 1],
+    [391, 'lua/shared/queue/history.lua', 1],
+    [405, 'lua/shared/queue/names.lua', 1],
+    [451, 'lua/shared/queue/failure.lua', 1],
+    [461, 'lua/shared/queue/groups.lua', 1],
+    [602, 'lua/shared/queue/ready.lua', 1],
+    [636, 'lua/shared/queue/dead.lua', 1],
+    [700, 'lua/shared/queue/end.lua', 1],
+    [717, 'lua/shared/queue/begin-again.lua', 1],
+    [735, 'lua/shared/queue/idle.lua', 1],
+    [797, 'lua/shared/queue/kind.lua', 1],
+    [805, 'lua/queue/requeue-failed.lua', 49],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10600,7 +11749,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'd4729b8a7bb5398260d8bbf7e12128c6666b2ea1',
+    sha1: '4f2cd6b7a2b2d92870b8114dba25bba28197d669',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10957,6 +12106,57 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- What a run says beside PLAIN, a bit each; see shared/queue/flags.
+--   AWAITED  somebody waits for the end of the job
+--   STORED   progress, a log or a history is stored
+--   TRACKED  somebody wants to follow it
+local STORED = 8
+
+local function is_flagged(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- The flags with one more: a job that has any is not PLAIN.
+local function with_flag(flags, flag)
+  if flags == PLAIN then
+    return flag
+  end
+  return is_flagged(flags, flag) and flags or flags + flag
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = is_flagged(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = with_flag(run.flags, STORED)
+end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
@@ -11293,6 +12493,10 @@ end
 -- of its attempts rise. What is known of its last failure stays too.
 local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
+  if run.state == 'f' then
+    note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
+  end
+  note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
     'HSET',
     keys.jobs,
@@ -11419,16 +12623,20 @@ return { 'requeued', outcomes }
     [202, 'lua/shared/queue/rate.lua', 1],
     [222, 'lua/shared/queue/job.lua', 1],
     [308, 'lua/shared/queue/run.lua', 1],
-    [355, 'lua/shared/queue/names.lua', 1],
-    [401, 'lua/shared/queue/failure.lua', 1],
-    [411, 'lua/shared/queue/groups.lua', 1],
-    [552, 'lua/shared/queue/ready.lua', 1],
-    [586, 'lua/shared/queue/dead.lua', 1],
-    [650, 'lua/shared/queue/find.lua', 1],
-    [671, 'lua/shared/queue/displace.lua', 1],
-    [687, 'lua/shared/queue/begin-again.lua', 1],
-    [701, 'lua/shared/queue/idle.lua', 1],
-    [763, 'lua/queue/requeue.lua', 46],
+    [355, 'lua/shared/queue/flags.lua', 1],
+    [357, 'lua/shared/queue/flagged.lua', 1],
+    [374, 'lua/shared/queue/entries.lua', 1],
+    [392, 'lua/shared/queue/history.lua', 1],
+    [406, 'lua/shared/queue/names.lua', 1],
+    [452, 'lua/shared/queue/failure.lua', 1],
+    [462, 'lua/shared/queue/groups.lua', 1],
+    [603, 'lua/shared/queue/ready.lua', 1],
+    [637, 'lua/shared/queue/dead.lua', 1],
+    [701, 'lua/shared/queue/find.lua', 1],
+    [722, 'lua/shared/queue/displace.lua', 1],
+    [738, 'lua/shared/queue/begin-again.lua', 1],
+    [756, 'lua/shared/queue/idle.lua', 1],
+    [818, 'lua/queue/requeue.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11501,7 +12709,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'd0ccfa025b27ec1f81177537096affbbb35691ee',
+    sha1: 'dd6817b65769eeae8df544e7f1c0dbeb0e8948f2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11950,6 +13158,57 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- What a run says beside PLAIN, a bit each; see shared/queue/flags.
+--   AWAITED  somebody waits for the end of the job
+--   STORED   progress, a log or a history is stored
+--   TRACKED  somebody wants to follow it
+local STORED = 8
+
+local function is_flagged(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- The flags with one more: a job that has any is not PLAIN.
+local function with_flag(flags, flag)
+  if flags == PLAIN then
+    return flag
+  end
+  return is_flagged(flags, flag) and flags or flags + flag
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = is_flagged(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = with_flag(run.flags, STORED)
+end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
@@ -12293,7 +13552,7 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -12465,7 +13724,9 @@ for at = failures_at, #failures, 5 do
     local job, delay_ms = read_job(record), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    if run.attempts >= job.max_attempts then
+    local dies = run.attempts >= job.max_attempts
+    note_history(jobs, seq, run, dies and 'b' or 't', now_ms, run.at_ms, failures[at + 3])
+    if dies then
       bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
     else
@@ -12507,20 +13768,24 @@ return { 'retried', refused, buried }
     [294, 'lua/shared/queue/rate.lua', 1],
     [314, 'lua/shared/queue/job.lua', 1],
     [400, 'lua/shared/queue/run.lua', 1],
-    [447, 'lua/shared/queue/names.lua', 1],
-    [493, 'lua/shared/queue/failure.lua', 1],
-    [503, 'lua/shared/queue/note-failure.lua', 1],
-    [507, 'lua/shared/queue/groups.lua', 1],
-    [648, 'lua/shared/queue/ready.lua', 1],
-    [682, 'lua/shared/queue/backoff.lua', 1],
-    [722, 'lua/shared/queue/dead.lua', 1],
-    [786, 'lua/shared/queue/end.lua', 1],
-    [803, 'lua/shared/queue/stop.lua', 1],
-    [812, 'lua/shared/queue/idle.lua', 1],
-    [874, 'lua/shared/queue/judge-one.lua', 1],
-    [884, 'lua/shared/queue/told.lua', 1],
-    [906, 'lua/shared/queue/freed.lua', 1],
-    [915, 'lua/queue/retry.lua', 57],
+    [447, 'lua/shared/queue/flags.lua', 1],
+    [449, 'lua/shared/queue/flagged.lua', 1],
+    [466, 'lua/shared/queue/entries.lua', 1],
+    [484, 'lua/shared/queue/history.lua', 1],
+    [498, 'lua/shared/queue/names.lua', 1],
+    [544, 'lua/shared/queue/failure.lua', 1],
+    [554, 'lua/shared/queue/note-failure.lua', 1],
+    [558, 'lua/shared/queue/groups.lua', 1],
+    [699, 'lua/shared/queue/ready.lua', 1],
+    [733, 'lua/shared/queue/backoff.lua', 1],
+    [773, 'lua/shared/queue/dead.lua', 1],
+    [837, 'lua/shared/queue/end.lua', 1],
+    [854, 'lua/shared/queue/stop.lua', 1],
+    [863, 'lua/shared/queue/idle.lua', 1],
+    [925, 'lua/shared/queue/judge-one.lua', 1],
+    [935, 'lua/shared/queue/told.lua', 1],
+    [957, 'lua/shared/queue/freed.lua', 1],
+    [966, 'lua/queue/retry.lua', 61],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -12571,13 +13836,13 @@ export interface SearchArguments {
 }
 
 export type SearchAnswer =
-  | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
+  | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
-function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
+function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
-  for (let from = 0, to = 0; from < flat.length; from += 21, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
+  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
   }
   return found
 }
@@ -12590,14 +13855,14 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: 'a88f230792ccbb235b6febd8406d930902442c8f',
+    sha1: 'd16291905cdecfb8347189a5b2e62ebd579738f0',
     reads: true,
     bytes: true,
     source: `--[[
 Looks through the jobs of the queue, a part of them a call, for those of a name, a tag or a state; empty: any. \`next\` is the
 marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
 
-@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
 @cost    O(looked), about
 @reads
 ]]
@@ -12856,6 +14121,9 @@ local STATES =
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
+-- A flag of a run; see shared/queue/flagged.
+local TRACKED = 16
+
 -- Everything that is known of a job, appended to a list.
 local function tell_job(told, jobs, seq, record, run)
   local job = read_job(record)
@@ -12886,6 +14154,7 @@ local function tell_job(told, jobs, seq, record, run)
     message,
     more[2] or '',
     more[3],
+    run and run.flags % (TRACKED * 2) >= TRACKED and 1 or 0,
   }
   for _, part in ipairs(parts) do
     told[#told + 1] = part
@@ -12929,7 +14198,7 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [233, 'lua/shared/queue/failure.lua', 1],
     [243, 'lua/shared/queue/find.lua', 1],
     [264, 'lua/shared/queue/tell-job.lua', 1],
-    [299, 'lua/queue/search.lua', 25],
+    [303, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [

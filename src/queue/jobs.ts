@@ -13,6 +13,8 @@ import {
 } from '../generated/queue.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { type JobHistory, readHistory } from './history.ts'
+import { logLine } from './noting.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { Source } from './source.ts'
 
@@ -43,6 +45,21 @@ export interface Job {
   readonly result: unknown
   /** That it takes in the store. */
   readonly bytes: number
+  /** What its newest attempt told of it; null: nothing. */
+  readonly progress: unknown
+  /** Whether somebody follows it; see `track`. */
+  readonly isTracked: boolean
+}
+
+/** A line of a job's log. */
+export interface LogLine {
+  readonly atMs: number
+  readonly line: string
+}
+
+export interface FoundJob extends Job {
+  /** The newest lines of its log, the oldest first. */
+  readonly log: readonly LogLine[]
 }
 
 export interface JobPage {
@@ -87,16 +104,28 @@ export class Jobs {
   }
 
   /** The job with this id, its own or the one the queue gave it; null when it is not known (any more). */
-  async find(id: string): Promise<Job | null> {
+  async find(id: string): Promise<FoundJob | null> {
     const [job = null] = await this.findMany([id])
     return job
   }
 
   /** Those of the jobs that are known. */
-  async findMany(ids: readonly string[]): Promise<Job[]> {
+  async findMany(ids: readonly string[]): Promise<FoundJob[]> {
     const { unit, codec } = this.#source
-    const { jobs } = await unit.run(find, { codec: codec.name, wanted: checkIds(ids) })
-    return jobs.map((job) => this.#toJob(job))
+    const { jobs, log } = await unit.run(find, { codec: codec.name, wanted: checkIds(ids) })
+    const lines = jobs.map((): LogLine[] => [])
+    for (const { at, atMs, line } of log) lines[at]?.push({ atMs, line })
+    return jobs.map((job, at) => ({ ...this.#toJob(job), log: lines[at] ?? [] }))
+  }
+
+  /** What happened to the job, from the time it was enqueued until now; null when it is not known (any more). */
+  history(id: string): Promise<JobHistory | null> {
+    return readHistory(this.#source, id)
+  }
+
+  /** Adds a line to the log of a job, whatever its state. Resolves to false when it is not known (any more). */
+  log(id: string, line: string): Promise<boolean> {
+    return logLine(this.#source, id, line)
   }
 
   /**
@@ -212,10 +241,16 @@ export class Jobs {
       trace: told.trace,
       failure:
         told.failedAtMs === 0 ? null : { atMs: told.failedAtMs, kind: told.failure, message: told.message },
-      result: told.result === null || told.result.length === 0 ? null : codec.decode(told.result),
+      result: decoded(codec, told.result),
       bytes: told.bytes,
+      progress: decoded(codec, told.progress),
+      isTracked: told.tracked,
     }
   }
+}
+
+function decoded(codec: Source['codec'], bytes: Buffer | null): unknown {
+  return bytes === null || bytes.length === 0 ? null : codec.decode(bytes)
 }
 
 function checkIds(ids: unknown): string[] {

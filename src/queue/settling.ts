@@ -6,6 +6,7 @@ import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { ClaimedJob, Failure, Leased, Settling } from './claimed-job.ts'
+import { type Note, sendNote } from './noting.ts'
 import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
 import type { Source } from './source.ts'
 
@@ -78,6 +79,10 @@ export class Settler implements Settling {
   async extend(job: ClaimedJob, leaseMs: number): Promise<void> {
     const [outcome = null] = await this.extendAll([job], leaseMs)
     this.#check(job, outcome)
+  }
+
+  note(note: Note): Promise<LossReason | null> {
+    return sendNote(this.#source, note)
   }
 
   /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */

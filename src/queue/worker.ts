@@ -73,6 +73,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       bury: (...failure) => settler.bury(...failure),
       release: (job) => settler.release(job),
       extend: (job, ms) => settler.extend(job as ClaimedJob, ms),
+      note: (note) => settler.note(note),
     }
   }
 

@@ -21,9 +21,11 @@ local function reclaim_lost(keys, queue, now_us, most)
         erase_job(keys.jobs, keys.ids, seq, job)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
+        note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, LOST)
         bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
         stand_ready(keys, queue, job, seq, true, now_us)
+        note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
         redis.call(
           'HSET',
           keys.jobs,

@@ -33,7 +33,10 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     return
   end
   new.id, new.unique = old.id, old.unique
-  local record = full_head(new) .. payload
+  local record, token, flags = full_head(new) .. payload, 0, 0
+  if run then
+    token, flags = run.token, run.flags == PLAIN and 0 or run.flags
+  end
   local size = #record
   redis.call('HSET', keys.jobs, seq, record)
   if run and run.state == 's' then
@@ -48,11 +51,14 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     leave_ready(keys, queue, old, seq, now_us)
   end
   if due_ms == 0 then
-    redis.call('HDEL', keys.jobs, 'r' .. seq)
+    if run then
+      local at_ms = math.floor(now_us / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
+    end
     stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, new.name))
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size

@@ -9,7 +9,15 @@ local function change_priority(jobs, queue, seq, job, run, record, priority, sta
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, 0, run.name)
+      pack_run(
+        run.state,
+        run.token,
+        run.attempts,
+        run.at_ms,
+        #changed,
+        run.flags == 1 and 0 or run.flags,
+        run.name
+      )
     )
   end
 end

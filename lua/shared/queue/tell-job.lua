@@ -1,3 +1,6 @@
+-- A flag of a run; see shared/queue/flagged.
+local TRACKED = 16
+
 -- Everything that is known of a job, appended to a list.
 local function tell_job(told, jobs, seq, record, run)
   local job = read_job(record)
@@ -28,6 +31,7 @@ local function tell_job(told, jobs, seq, record, run)
     message,
     more[2] or '',
     more[3],
+    run and run.flags % (TRACKED * 2) >= TRACKED and 1 or 0,
   }
   for _, part in ipairs(parts) do
     told[#told + 1] = part
