@@ -193,6 +193,7 @@ export type { Enqueued } from './queue/enqueueing.ts'
 export type { LossReason } from './queue/exchange.ts'
 export { type Handler, type Handlers, MaxRunError } from './queue/handling.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
+export type { JobEnd } from './queue/awaiting.ts'
 export type { Happening, HistoryEntry, JobHistory } from './queue/history.ts'
 export type {
   Failures,

@@ -26,6 +26,7 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local results = KEYS[17] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -57,6 +58,8 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/ready
 -- @include shared/queue/fields
 -- @include shared/queue/end
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/stop
 -- @include shared/queue/finish
 -- @include shared/queue/take
@@ -83,6 +86,7 @@ local keys = {
   failed = failed,
   kinds = kinds,
   done = done,
+  results = results,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -122,6 +126,7 @@ if limit == 0 then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)
+  tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, 0, 0, paused, queue.chores, refused, {}, {} }
 end
@@ -177,6 +182,7 @@ if waits then
   recheck_ms = watch_time(queue, next_due_ms(keys, queue), wait_ms, now_ms)
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
 return {
   'claimed',

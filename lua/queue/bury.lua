@@ -17,6 +17,7 @@ local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[10] -- hash: kinds of failures
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local results = KEYS[12] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -45,6 +46,8 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 -- @include shared/queue/groups
 -- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/stop
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
@@ -61,6 +64,7 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  results = results,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -77,6 +81,7 @@ end
 if remembered then
   return { 'buried', parse_refused(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local refused = {}
@@ -94,11 +99,13 @@ for at = failures_at, #failures, 4 do
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     note_history(jobs, seq, run, 'b', now_ms, run.at_ms, failures[at + 2])
+    note_end(queue, jobs, seq, job, run, 'd', failures[at + 2], failures[at + 3], '')
     bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
 if frees_others(queue) then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  call_idle(idle, queue, 1, how)
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'buried', refused }

@@ -18,9 +18,14 @@ local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[10] -- hash: kinds of failures
 local done = KEYS[11] -- sorted set: jobs that are done and kept -> when they ended, in ms
-local wanted, wanted_at = ARGV, 1 -- repeated (id:text): the jobs
+local results = KEYS[12] -- hash: ends of jobs, for those who ask
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
 -- @include shared/clock
+-- @include shared/tell
 -- @include shared/queue/state
 -- @include shared/queue/save
 -- @include shared/queue/marks
@@ -37,6 +42,8 @@ local wanted, wanted_at = ARGV, 1 -- repeated (id:text): the jobs
 -- @include shared/queue/ready
 -- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/find
 -- @include shared/queue/displace
 
@@ -50,13 +57,16 @@ local keys = {
   failed = failed,
   kinds = kinds,
   done = done,
+  results = results,
 }
 
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -64,7 +74,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'absent'
   elseif run and (run.state == 'c' or run.state == 'x') then
     if run.state == 'c' then
-      note_history(jobs, seq, run, 'x', math.floor(now_us / 1000), run.at_ms, '')
+      note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')
     end
     redis.call(
       'HSET',
@@ -76,10 +86,14 @@ for at = wanted_at, #wanted, 1 do
   else
     local job = read_job(record)
     displace(keys, queue, seq, job, run, #record, now_us)
+    if not run or run.state ~= 'd' and run.state ~= 'f' then
+      note_end(queue, jobs, seq, job, run, 'x', '', '', '')
+    end
     erase_job(jobs, ids, seq, job)
     queue.cancelled = queue.cancelled + 1
     outcomes[#outcomes + 1] = 'cancelled'
   end
 end
+tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'cancelled', outcomes }

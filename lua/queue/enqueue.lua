@@ -25,7 +25,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text): see shared/queue/job; `until`: s, d or w
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text keep_result_ms:integer): see shared/queue/job; `until`: s, d or w
 
 -- @include shared/exact
 -- @include shared/exact-range
@@ -76,13 +76,13 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#specs - specs_at + 1) / 18
+local count = (#specs - specs_at + 1) / 19
 local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
 local duplicates, soonest_ms, standing, has_windows = {}, math.huge, 0, false
 begin_queue(meta, queue, now_us)
-for at = specs_at, #specs, 18 do
-  local place = (at - specs_at) / 18
+for at = specs_at, #specs, 19 do
+  local place = (at - specs_at) / 19
   local seq, delay_ms = string.format(form, first - base + place), tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
   local unique, till, window_ms = specs[at + 12], specs[at + 13], tonumber(specs[at + 14])
@@ -100,6 +100,7 @@ for at = specs_at, #specs, 18 do
     unique = unique == '' and '' or till .. unique,
     trace = specs[at + 16],
     tags = specs[at + 17],
+    keep_result_ms = tonumber(specs[at + 18]),
   }
   local other = job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id)
     or unique ~= '' and holder_of_unique(ids, unique, now_ms)

@@ -17,6 +17,7 @@ local turns = KEYS[8] -- list: groups that may be served, in turn
 local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local results = KEYS[12] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -43,6 +44,8 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the j
 -- @include shared/queue/groups
 -- @include shared/queue/ready
 -- @include shared/queue/end
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/stop
 -- @include shared/queue/idle
 -- @include shared/queue/judge-one
@@ -58,6 +61,7 @@ local keys = {
   turns = turns,
   held = held,
   ids = ids,
+  results = results,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -74,6 +78,7 @@ end
 if remembered then
   return { 'released', parse_refused(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local refused = {}
@@ -104,7 +109,8 @@ for at = #claims - 1, claims_at, -2 do
 end
 if queue.idle > 0 then
   local released = (#claims - claims_at + 1) / 2 - #refused / 2
-  call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(idle, queue, math.min(released, 8), how)
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', refused }

@@ -21,6 +21,7 @@ local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[14] -- hash: kinds of failures
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
+local results = KEYS[16] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -53,6 +54,8 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/backoff
 -- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/stop
 -- @include shared/queue/idle
 -- @include shared/queue/judge-one
@@ -73,6 +76,7 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  results = results,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -89,6 +93,7 @@ end
 if remembered then
   return { 'retried', parse_refused(remembered), parse_places(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
@@ -108,6 +113,7 @@ for at = failures_at, #failures, 5 do
     local dies = run.attempts >= job.max_attempts
     note_history(jobs, seq, run, dies and 'b' or 't', now_ms, run.at_ms, failures[at + 3])
     if dies then
+      note_end(queue, jobs, seq, job, run, 'd', failures[at + 3], failures[at + 4], '')
       bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
     else
@@ -124,11 +130,11 @@ if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  local how = { channel = channel, sharded = sharded, counted = counted }
   call_idle(idle, queue, math.min(standing, 8), how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
 return { 'retried', refused, buried }

@@ -646,7 +646,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'c4318c9fd661e5dd072a6374a45c8fb73498479d',
+    sha1: 'c54b0f43b4803b2c2796d8a71e058f146462e76c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -677,6 +677,7 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local results = KEYS[17] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -993,10 +994,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -1016,7 +1018,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -1040,11 +1043,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -1061,6 +1066,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
@@ -1346,7 +1352,18 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
+  redis.call(
+    'HDEL',
+    jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -1359,12 +1376,131 @@ local function end_claim(keys, queue, job, run, now_us)
     free_in_group(keys, job.group, now_us)
   end
 end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  -- AWAITED; see shared/queue/flagged.
+  local is_awaited = run and run.flags % 8 >= 4
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - 4
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
 end
@@ -1412,6 +1548,9 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
+    end
+    if job then
+      note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
     end
     if keeps then
       queue.done = queue.done + run.size
@@ -1906,6 +2045,7 @@ local keys = {
   failed = failed,
   kinds = kinds,
   done = done,
+  results = results,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -1945,6 +2085,7 @@ if limit == 0 then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)
+  tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, 0, 0, paused, queue.chores, refused, {}, {} }
 end
@@ -1957,7 +2098,7 @@ if queue.due_ms <= now_ms then
 --   AWAITED  somebody waits for the end of the job
 --   STORED   progress, a log or a history is stored
 --   TRACKED  somebody wants to follow it
-local STORED = 8
+local AWAITED, STORED = 4, 8
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -2100,10 +2241,12 @@ local function reclaim_lost(keys, queue, now_us, most)
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
+        note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
         erase_job(keys.jobs, keys.ids, seq, job)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
         note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, LOST)
+        note_end(queue, keys.jobs, seq, job, run, 'd', LOST, LOST_MESSAGE, '')
         bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
         stand_ready(keys, queue, job, seq, true, now_us)
@@ -2183,6 +2326,7 @@ if waits then
   recheck_ms = watch_time(queue, next_due_ms(keys, queue), wait_ms, now_ms)
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
 return {
   'claimed',
@@ -2198,49 +2342,54 @@ return {
 }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/calls.lua', 1],
-    [92, 'lua/shared/tell.lua', 1],
-    [117, 'lua/shared/next-token.lua', 1],
-    [122, 'lua/shared/queue/state.lua', 1],
-    [198, 'lua/shared/queue/never.lua', 1],
-    [200, 'lua/shared/queue/save.lua', 1],
-    [254, 'lua/shared/queue/save-call.lua', 1],
-    [262, 'lua/shared/queue/settings.lua', 1],
-    [289, 'lua/shared/queue/marks.lua', 1],
-    [301, 'lua/shared/queue/note-due.lua', 1],
-    [309, 'lua/shared/queue/rate.lua', 1],
-    [329, 'lua/shared/queue/job.lua', 1],
-    [415, 'lua/shared/queue/flags.lua', 1],
-    [417, 'lua/shared/queue/run.lua', 1],
-    [464, 'lua/shared/queue/names.lua', 1],
-    [510, 'lua/shared/queue/groups.lua', 1],
-    [651, 'lua/shared/queue/ready.lua', 1],
-    [685, 'lua/shared/queue/fields.lua', 1],
-    [694, 'lua/shared/queue/end.lua', 1],
-    [711, 'lua/shared/queue/stop.lua', 1],
-    [720, 'lua/shared/queue/finish.lua', 1],
-    [800, 'lua/shared/queue/take.lua', 1],
-    [939, 'lua/shared/queue/lease.lua', 1],
-    [1002, 'lua/shared/queue/told.lua', 1],
-    [1024, 'lua/shared/queue/claimed-before.lua', 1],
-    [1070, 'lua/shared/queue/idle.lua', 1],
-    [1132, 'lua/shared/queue/watch.lua', 1],
-    [1153, 'lua/shared/queue/judge.lua', 1],
-    [1216, 'lua/shared/queue/next-due.lua', 1],
-    [1242, 'lua/queue/ack-and-claim.lua', 70],
-    [1305, 'lua/shared/queue/flagged.lua', 1],
-    [1322, 'lua/shared/queue/entries.lua', 1],
-    [1340, 'lua/shared/queue/history.lua', 1],
-    [1354, 'lua/shared/queue/failure.lua', 1],
-    [1364, 'lua/shared/queue/note-failure.lua', 1],
-    [1368, 'lua/shared/queue/dead.lua', 1],
-    [1432, 'lua/shared/queue/reclaim.lua', 1],
-    [1474, 'lua/shared/queue/due.lua', 1],
-    [1496, 'lua/queue/ack-and-claim.lua', 141],
+    [41, 'lua/shared/clock.lua', 1],
+    [47, 'lua/shared/calls.lua', 1],
+    [93, 'lua/shared/tell.lua', 1],
+    [118, 'lua/shared/next-token.lua', 1],
+    [123, 'lua/shared/queue/state.lua', 1],
+    [199, 'lua/shared/queue/never.lua', 1],
+    [201, 'lua/shared/queue/save.lua', 1],
+    [255, 'lua/shared/queue/save-call.lua', 1],
+    [263, 'lua/shared/queue/settings.lua', 1],
+    [290, 'lua/shared/queue/marks.lua', 1],
+    [302, 'lua/shared/queue/note-due.lua', 1],
+    [310, 'lua/shared/queue/rate.lua', 1],
+    [330, 'lua/shared/queue/job.lua', 1],
+    [421, 'lua/shared/queue/flags.lua', 1],
+    [423, 'lua/shared/queue/run.lua', 1],
+    [470, 'lua/shared/queue/names.lua', 1],
+    [516, 'lua/shared/queue/groups.lua', 1],
+    [657, 'lua/shared/queue/ready.lua', 1],
+    [691, 'lua/shared/queue/fields.lua', 1],
+    [700, 'lua/shared/queue/end.lua', 1],
+    [728, 'lua/shared/queue/note-end.lua', 1],
+    [759, 'lua/shared/queue/tell-others.lua', 1],
+    [762, 'lua/shared/queue/result.lua', 1],
+    [787, 'lua/shared/queue/tell-ends.lua', 1],
+    [843, 'lua/shared/queue/tell-others.lua', 6],
+    [846, 'lua/shared/queue/stop.lua', 1],
+    [856, 'lua/shared/queue/finish.lua', 1],
+    [939, 'lua/shared/queue/take.lua', 1],
+    [1078, 'lua/shared/queue/lease.lua', 1],
+    [1141, 'lua/shared/queue/told.lua', 1],
+    [1163, 'lua/shared/queue/claimed-before.lua', 1],
+    [1209, 'lua/shared/queue/idle.lua', 1],
+    [1271, 'lua/shared/queue/watch.lua', 1],
+    [1292, 'lua/shared/queue/judge.lua', 1],
+    [1355, 'lua/shared/queue/next-due.lua', 1],
+    [1381, 'lua/queue/ack-and-claim.lua', 73],
+    [1446, 'lua/shared/queue/flagged.lua', 1],
+    [1463, 'lua/shared/queue/entries.lua', 1],
+    [1481, 'lua/shared/queue/history.lua', 1],
+    [1495, 'lua/shared/queue/failure.lua', 1],
+    [1505, 'lua/shared/queue/note-failure.lua', 1],
+    [1509, 'lua/shared/queue/dead.lua', 1],
+    [1573, 'lua/shared/queue/reclaim.lua', 1],
+    [1617, 'lua/shared/queue/due.lua', 1],
+    [1639, 'lua/queue/ack-and-claim.lua', 146],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2283,6 +2432,522 @@ return {
   },
 }
 
+export interface AwaitEndArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** the job */
+  readonly id: string
+  /** who is to be told, '<process>.<number>'; empty: nobody */
+  readonly waiter: string
+  /** whether that one waits no more */
+  readonly leaves: boolean
+  /** of the job that it waits for; 0: it is the first call */
+  readonly number: number
+  /** when it began to wait */
+  readonly sinceMs: number
+}
+
+export type AwaitEndAnswer =
+  | { readonly status: 'ended'; readonly nowMs: number; readonly state: string; readonly atMs: number; readonly kind: string; readonly message: string; readonly result: Buffer }
+  | { readonly status: 'waits'; readonly nowMs: number; readonly number: number; readonly id: string }
+  | { readonly status: 'left' }
+  | { readonly status: 'absent' }
+
+
+/**
+ * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not kept. Of a hundred who wait for one job the oldest is not told any more. Safe to repeat.
+ *
+ * Cost: O(1).
+ */
+export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
+  script: {
+    name: 'queue/await-end',
+    sha1: '4574a808416d5e0c494b9977b50e89f7c2a4d94f',
+    reads: false,
+    bytes: true,
+    source: `--[[
+Tells how a job ended, or lets somebody wait for it: whoever \`waits\` is told 'ended <waiter> 0' when it does, and asks again
+then, with the \`number\` and the \`id\` that it was told and the time of its first call. \`state\`: done, dead or cancelled; an end
+is kept as long as the job says, and for a minute where somebody waited. \`absent\`: there is no such job, or its end was not
+kept. Of a hundred who wait for one job the oldest is not told any more. Safe to repeat.
+
+@returns ended   now_ms:integer state:text at_ms:integer kind:text message:text result:bytes
+@returns waits   now_ms:integer number:integer id:text
+@returns left
+@returns absent
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local results = KEYS[4] -- hash: ends of jobs, for those who ask
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local id = ARGV[2] -- text: the job
+local waiter = ARGV[3] -- text: who is to be told, '<process>.<number>'; empty: nobody
+local leaves = ARGV[4] == '1' -- flag: whether that one waits no more
+local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it is the first call
+local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags,
+    job.keep_result_ms
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- What a run says beside PLAIN, a bit each; see shared/queue/flags.
+--   AWAITED  somebody waits for the end of the job
+--   STORED   progress, a log or a history is stored
+--   TRACKED  somebody wants to follow it
+local AWAITED, STORED = 4, 8
+
+local function is_flagged(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- The flags with one more: a job that has any is not PLAIN.
+local function with_flag(flags, flag)
+  if flags == PLAIN then
+    return flag
+  end
+  return is_flagged(flags, flag) and flags or flags + flag
+end
+-- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before.
+local function flag_job(jobs, seq, record, run, flag)
+  if run and is_flagged(run.flags, flag) then
+    return
+  elseif not run then
+    local name = read_job(record).name
+    run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
+  end
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, with_flag(run.flags, flag), run.name)
+  )
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES =
+  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Those who wait for the end of a job; see shared/queue/note-end.
+local MOST_WAITERS = 100
+local ENDS = { f = 'done', d = 'dead', x = 'cancelled' }
+
+local function waiters_of(jobs, seq)
+  local names = {}
+  for name in string.gmatch(redis.call('HGET', jobs, 'w' .. seq) or '', '%S+') do
+    names[#names + 1] = name
+  end
+  return names
+end
+
+local function enter_waiters(jobs, seq, waiter)
+  local names = waiters_of(jobs, seq)
+  for _, name in ipairs(names) do
+    if name == waiter then
+      return
+    end
+  end
+  if #names >= MOST_WAITERS then
+    table.remove(names, 1)
+  end
+  names[#names + 1] = waiter
+  redis.call('HSET', jobs, 'w' .. seq, table.concat(names, ' '))
+end
+
+-- Its run goes on to say that somebody waits, which does no harm.
+local function leave_waiters(jobs, seq, waiter)
+  if not seq then
+    return
+  end
+  local left = {}
+  for _, name in ipairs(waiters_of(jobs, seq)) do
+    if name ~= waiter then
+      left[#left + 1] = name
+    end
+  end
+  if #left == 0 then
+    redis.call('HDEL', jobs, 'w' .. seq)
+  else
+    redis.call('HSET', jobs, 'w' .. seq, table.concat(left, ' '))
+  end
+end
+
+-- The end that is kept of a job, or nil.
+local function kept_result(results, id, now_ms)
+  local stored = redis.call('HMGET', results, 'v' .. id, 'u' .. id)
+  if not stored[1] or tonumber(stored[2]) <= now_ms then
+    return nil
+  end
+  return unpack_result(stored[1])
+end
+
+-- The end of a job that is dead or kept, or nil.
+local function result_of(jobs, seq, run)
+  if run and run.state == 'f' then
+    local result = redis.call('HGET', jobs, 'o' .. seq) or ''
+    return { state = 'f', at_ms = run.at_ms, kind = '', message = '', result = result }
+  elseif run and run.state == 'd' then
+    local at_ms, kind, message = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
+    return { state = 'd', at_ms = at_ms, kind = kind, message = message, result = '' }
+  end
+  return nil
+end
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local seq, record, run = find_job(jobs, ids, id)
+if leaves then
+  leave_waiters(jobs, seq, waiter)
+  return { 'left' }
+end
+local kept = kept_result(results, id, now_ms)
+local was_missed = kept and kept.number == number and kept.at_ms >= since_ms
+local ended = was_missed and kept or seq and result_of(jobs, seq, run) or not seq and kept
+if ended then
+  return { 'ended', now_ms, ENDS[ended.state], ended.at_ms, ended.kind, ended.message, ended.result }
+elseif not seq then
+  return { 'absent' }
+end
+if waiter ~= '' then
+  enter_waiters(jobs, seq, waiter)
+  flag_job(jobs, seq, record, run, AWAITED)
+end
+local own = read_job(record).id
+return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids', 'results'],
+  lines: [
+    [1, 'lua/queue/await-end.lua', 1],
+    [24, 'lua/shared/clock.lua', 1],
+    [30, 'lua/shared/queue/state.lua', 1],
+    [106, 'lua/shared/queue/job.lua', 1],
+    [197, 'lua/shared/queue/run.lua', 1],
+    [244, 'lua/shared/queue/failure.lua', 1],
+    [254, 'lua/shared/queue/flags.lua', 1],
+    [256, 'lua/shared/queue/flagged.lua', 1],
+    [273, 'lua/shared/queue/flag-job.lua', 1],
+    [288, 'lua/shared/queue/find.lua', 1],
+    [309, 'lua/shared/queue/result.lua', 1],
+    [334, 'lua/shared/queue/waiters.lua', 1],
+    [398, 'lua/queue/await-end.lua', 35],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+      args.id,
+      args.waiter,
+      args.leaves ? 1 : 0,
+      args.number,
+      args.sinceMs,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'ended':
+        return {
+          status: 'ended',
+          nowMs: asInteger(parts[1]),
+          state: asText(parts[2]),
+          atMs: asInteger(parts[3]),
+          kind: asText(parts[4]),
+          message: asText(parts[5]),
+          result: asBytes(parts[6]),
+        }
+      case 'waits':
+        return {
+          status: 'waits',
+          nowMs: asInteger(parts[1]),
+          number: asInteger(parts[2]),
+          id: asText(parts[3]),
+        }
+      case 'left':
+        return { status: 'left' }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers ended, waits, left, absent', parts[0])
+    }
+  },
+}
+
 export interface BuryArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -2320,7 +2985,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'f3df4cda7906b09177fd60c4deb91e68c39bd6b7',
+    sha1: 'd75423cd0abc997aa9e19f093b6ae32777d8faf2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2342,6 +3007,7 @@ local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[10] -- hash: kinds of failures
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local results = KEYS[12] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -2640,10 +3306,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -2663,7 +3330,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -2687,11 +3355,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -2708,6 +3378,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -2763,7 +3434,7 @@ local PLAIN = 1
 --   AWAITED  somebody waits for the end of the job
 --   STORED   progress, a log or a history is stored
 --   TRACKED  somebody wants to follow it
-local STORED = 8
+local AWAITED, STORED = 4, 8
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -3073,7 +3744,18 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
+  redis.call(
+    'HDEL',
+    jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -3086,12 +3768,131 @@ local function end_claim(keys, queue, job, run, now_us)
     free_in_group(keys, job.group, now_us)
   end
 end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  -- AWAITED; see shared/queue/flagged.
+  local is_awaited = run and run.flags % 8 >= 4
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - 4
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
 end
@@ -3209,6 +4010,7 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  results = results,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -3225,6 +4027,7 @@ end
 if remembered then
   return { 'buried', parse_refused(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local refused = {}
@@ -3242,45 +4045,52 @@ for at = failures_at, #failures, 4 do
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     note_history(jobs, seq, run, 'b', now_ms, run.at_ms, failures[at + 2])
+    note_end(queue, jobs, seq, job, run, 'd', failures[at + 2], failures[at + 3], '')
     bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
 if frees_others(queue) then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  call_idle(idle, queue, 1, how)
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'buried', refused }
 `,
   },
-  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle'],
+  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'results'],
   lines: [
     [1, 'lua/queue/bury.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/calls.lua', 1],
-    [80, 'lua/shared/tell.lua', 1],
-    [105, 'lua/shared/queue/state.lua', 1],
-    [181, 'lua/shared/queue/save.lua', 1],
-    [235, 'lua/shared/queue/save-call.lua', 1],
-    [243, 'lua/shared/queue/settings.lua', 1],
-    [270, 'lua/shared/queue/marks.lua', 1],
-    [282, 'lua/shared/queue/rate.lua', 1],
-    [302, 'lua/shared/queue/job.lua', 1],
-    [388, 'lua/shared/queue/run.lua', 1],
-    [435, 'lua/shared/queue/flags.lua', 1],
-    [437, 'lua/shared/queue/flagged.lua', 1],
-    [454, 'lua/shared/queue/entries.lua', 1],
-    [472, 'lua/shared/queue/history.lua', 1],
-    [486, 'lua/shared/queue/names.lua', 1],
-    [532, 'lua/shared/queue/failure.lua', 1],
-    [542, 'lua/shared/queue/groups.lua', 1],
-    [683, 'lua/shared/queue/dead.lua', 1],
-    [747, 'lua/shared/queue/end.lua', 1],
-    [764, 'lua/shared/queue/stop.lua', 1],
-    [773, 'lua/shared/queue/judge-one.lua', 1],
-    [783, 'lua/shared/queue/told.lua', 1],
-    [805, 'lua/shared/queue/idle.lua', 1],
-    [867, 'lua/shared/queue/freed.lua', 1],
-    [876, 'lua/queue/bury.lua', 53],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/calls.lua', 1],
+    [81, 'lua/shared/tell.lua', 1],
+    [106, 'lua/shared/queue/state.lua', 1],
+    [182, 'lua/shared/queue/save.lua', 1],
+    [236, 'lua/shared/queue/save-call.lua', 1],
+    [244, 'lua/shared/queue/settings.lua', 1],
+    [271, 'lua/shared/queue/marks.lua', 1],
+    [283, 'lua/shared/queue/rate.lua', 1],
+    [303, 'lua/shared/queue/job.lua', 1],
+    [394, 'lua/shared/queue/run.lua', 1],
+    [441, 'lua/shared/queue/flags.lua', 1],
+    [443, 'lua/shared/queue/flagged.lua', 1],
+    [460, 'lua/shared/queue/entries.lua', 1],
+    [478, 'lua/shared/queue/history.lua', 1],
+    [492, 'lua/shared/queue/names.lua', 1],
+    [538, 'lua/shared/queue/failure.lua', 1],
+    [548, 'lua/shared/queue/groups.lua', 1],
+    [689, 'lua/shared/queue/dead.lua', 1],
+    [753, 'lua/shared/queue/end.lua', 1],
+    [781, 'lua/shared/queue/note-end.lua', 1],
+    [812, 'lua/shared/queue/tell-others.lua', 1],
+    [815, 'lua/shared/queue/result.lua', 1],
+    [840, 'lua/shared/queue/tell-ends.lua', 1],
+    [896, 'lua/shared/queue/tell-others.lua', 6],
+    [899, 'lua/shared/queue/stop.lua', 1],
+    [909, 'lua/shared/queue/judge-one.lua', 1],
+    [919, 'lua/shared/queue/told.lua', 1],
+    [941, 'lua/shared/queue/idle.lua', 1],
+    [1003, 'lua/shared/queue/freed.lua', 1],
+    [1012, 'lua/queue/bury.lua', 56],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -3314,6 +4124,12 @@ return { 'buried', refused }
 }
 
 export interface CancelArguments {
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
   /** the jobs */
   readonly wanted: readonly (string)[]
 }
@@ -3338,7 +4154,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '3dc2f9c8c8c0e1bcf369fc1ce66185b71365f52c',
+    sha1: '174b6c063dace1641fafe31713fd8b5c9e30f9cb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3361,13 +4177,42 @@ local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[10] -- hash: kinds of failures
 local done = KEYS[11] -- sorted set: jobs that are done and kept -> when they ended, in ms
-local wanted, wanted_at = ARGV, 1 -- repeated (id:text): the jobs
+local results = KEYS[12] -- hash: ends of jobs, for those who ask
+local channel = ARGV[1] -- text: beginning of the channels of processes
+local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
+local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -3547,10 +4392,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -3570,7 +4416,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -3594,11 +4441,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -3615,6 +4464,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -3670,7 +4520,7 @@ local PLAIN = 1
 --   AWAITED  somebody waits for the end of the job
 --   STORED   progress, a log or a history is stored
 --   TRACKED  somebody wants to follow it
-local STORED = 8
+local AWAITED, STORED = 4, 8
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -4014,7 +4864,18 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
+  redis.call(
+    'HDEL',
+    jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -4025,6 +4886,124 @@ local function end_claim(keys, queue, job, run, now_us)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
     free_in_group(keys, job.group, now_us)
+  end
+end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  -- AWAITED; see shared/queue/flagged.
+  local is_awaited = run and run.flags % 8 >= 4
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - 4
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
   end
 end
 -- Finding a job by its id.
@@ -4075,13 +5054,16 @@ local keys = {
   failed = failed,
   kinds = kinds,
   done = done,
+  results = results,
 }
 
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -4089,7 +5071,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'absent'
   elseif run and (run.state == 'c' or run.state == 'x') then
     if run.state == 'c' then
-      note_history(jobs, seq, run, 'x', math.floor(now_us / 1000), run.at_ms, '')
+      note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')
     end
     redis.call(
       'HSET',
@@ -4101,42 +5083,55 @@ for at = wanted_at, #wanted, 1 do
   else
     local job = read_job(record)
     displace(keys, queue, seq, job, run, #record, now_us)
+    if not run or run.state ~= 'd' and run.state ~= 'f' then
+      note_end(queue, jobs, seq, job, run, 'x', '', '', '')
+    end
     erase_job(jobs, ids, seq, job)
     queue.cancelled = queue.cancelled + 1
     outcomes[#outcomes + 1] = 'cancelled'
   end
 end
+tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'cancelled', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done'],
+  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'results'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/queue/state.lua', 1],
-    [105, 'lua/shared/queue/save.lua', 1],
-    [159, 'lua/shared/queue/marks.lua', 1],
-    [171, 'lua/shared/queue/rate.lua', 1],
-    [191, 'lua/shared/queue/job.lua', 1],
-    [277, 'lua/shared/queue/run.lua', 1],
-    [324, 'lua/shared/queue/flags.lua', 1],
-    [326, 'lua/shared/queue/flagged.lua', 1],
-    [343, 'lua/shared/queue/entries.lua', 1],
-    [361, 'lua/shared/queue/history.lua', 1],
-    [375, 'lua/shared/queue/names.lua', 1],
-    [421, 'lua/shared/queue/failure.lua', 1],
-    [431, 'lua/shared/queue/groups.lua', 1],
-    [572, 'lua/shared/queue/ready.lua', 1],
-    [606, 'lua/shared/queue/dead.lua', 1],
-    [670, 'lua/shared/queue/end.lua', 1],
-    [687, 'lua/shared/queue/find.lua', 1],
-    [708, 'lua/shared/queue/displace.lua', 1],
-    [724, 'lua/queue/cancel.lua', 42],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/tell.lua', 1],
+    [58, 'lua/shared/queue/state.lua', 1],
+    [134, 'lua/shared/queue/save.lua', 1],
+    [188, 'lua/shared/queue/marks.lua', 1],
+    [200, 'lua/shared/queue/rate.lua', 1],
+    [220, 'lua/shared/queue/job.lua', 1],
+    [311, 'lua/shared/queue/run.lua', 1],
+    [358, 'lua/shared/queue/flags.lua', 1],
+    [360, 'lua/shared/queue/flagged.lua', 1],
+    [377, 'lua/shared/queue/entries.lua', 1],
+    [395, 'lua/shared/queue/history.lua', 1],
+    [409, 'lua/shared/queue/names.lua', 1],
+    [455, 'lua/shared/queue/failure.lua', 1],
+    [465, 'lua/shared/queue/groups.lua', 1],
+    [606, 'lua/shared/queue/ready.lua', 1],
+    [640, 'lua/shared/queue/dead.lua', 1],
+    [704, 'lua/shared/queue/end.lua', 1],
+    [732, 'lua/shared/queue/note-end.lua', 1],
+    [763, 'lua/shared/queue/tell-others.lua', 1],
+    [766, 'lua/shared/queue/result.lua', 1],
+    [791, 'lua/shared/queue/tell-ends.lua', 1],
+    [847, 'lua/shared/queue/tell-others.lua', 6],
+    [850, 'lua/shared/queue/find.lua', 1],
+    [871, 'lua/shared/queue/displace.lua', 1],
+    [887, 'lua/queue/cancel.lua', 49],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(args.wanted.length)
-    let at = 0
+    const encoded = new Array<Argument>(3 + args.wanted.length)
+    encoded[0] = args.channel
+    encoded[1] = args.sharded ? 1 : 0
+    encoded[2] = args.counted ? 1 : 0
+    let at = 3
     for (const item of args.wanted) {
       encoded[at++] = item
     }
@@ -4177,7 +5172,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: 'e9d2829ab3890e4991354bcf65d464fc55f72058',
+    sha1: '22fae214fb5493f91c9d0762314645ebb9c9b205',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4202,6 +5197,7 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
+local results = KEYS[17] -- hash: ends of jobs, for those who ask
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -4313,6 +5309,7 @@ local keys = {
   kinds,
   done,
   idle,
+  results,
 }
 local existed = 0
 for _, key in ipairs(keys) do
@@ -4321,12 +5318,12 @@ end
 return { 'cleared', existed }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results'],
   lines: [
     [1, 'lua/queue/clear.lua', 1],
-    [27, 'lua/shared/tell.lua', 1],
-    [52, 'lua/shared/queue/idle.lua', 1],
-    [114, 'lua/queue/clear.lua', 29],
+    [28, 'lua/shared/tell.lua', 1],
+    [53, 'lua/shared/queue/idle.lua', 1],
+    [115, 'lua/queue/clear.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5296,7 +6293,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'aa1f44c6f9ec22c94357fd87241314fcf0795ea1',
+    sha1: 'f1b4aaedb6217f82a01dc0d76b01d9891718805c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5637,10 +6634,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -5660,7 +6658,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -5684,11 +6683,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -5705,6 +6706,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 
@@ -5766,7 +6768,7 @@ return { 'enqueued', first }
     [252, 'lua/shared/queue/idle.lua', 1],
     [314, 'lua/shared/queue/number.lua', 1],
     [323, 'lua/shared/queue/job.lua', 1],
-    [409, 'lua/queue/enqueue-alike.lua', 33],
+    [414, 'lua/queue/enqueue-alike.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -5811,7 +6813,7 @@ export interface EnqueueArguments {
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** see shared/queue/job; `until`: s, d or w */
-  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string }[]
+  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly keepResultMs: number }[]
 }
 
 export type EnqueueAnswer =
@@ -5834,7 +6836,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '7c83afa10cce41ecbdad5850c78add3849f66e46',
+    sha1: '9d6e4ab0c683e411489f7f49209ae0770bcbe43b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5864,7 +6866,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text): see shared/queue/job; \`until\`: s, d or w
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text keep_result_ms:integer): see shared/queue/job; \`until\`: s, d or w
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16.
@@ -6152,10 +7154,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -6175,7 +7178,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -6199,11 +7203,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -6220,6 +7226,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -6674,13 +7681,13 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#specs - specs_at + 1) / 18
+local count = (#specs - specs_at + 1) / 19
 local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
 local duplicates, soonest_ms, standing, has_windows = {}, math.huge, 0, false
 begin_queue(meta, queue, now_us)
-for at = specs_at, #specs, 18 do
-  local place = (at - specs_at) / 18
+for at = specs_at, #specs, 19 do
+  local place = (at - specs_at) / 19
   local seq, delay_ms = string.format(form, first - base + place), tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
   local unique, till, window_ms = specs[at + 12], specs[at + 13], tonumber(specs[at + 14])
@@ -6698,6 +7705,7 @@ for at = specs_at, #specs, 18 do
     unique = unique == '' and '' or till .. unique,
     trace = specs[at + 16],
     tags = specs[at + 17],
+    keep_result_ms = tonumber(specs[at + 18]),
   }
   local other = job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id)
     or unique ~= '' and holder_of_unique(ids, unique, now_ms)
@@ -6751,19 +7759,19 @@ return { 'enqueued', first, duplicates }
     [272, 'lua/shared/queue/note-due.lua', 1],
     [280, 'lua/shared/queue/rate.lua', 1],
     [300, 'lua/shared/queue/job.lua', 1],
-    [386, 'lua/shared/queue/run.lua', 1],
-    [433, 'lua/shared/queue/flags.lua', 1],
-    [435, 'lua/shared/queue/names.lua', 1],
-    [481, 'lua/shared/queue/groups.lua', 1],
-    [622, 'lua/shared/queue/ready.lua', 1],
-    [656, 'lua/shared/queue/number.lua', 1],
-    [665, 'lua/shared/queue/enqueue.lua', 1],
-    [682, 'lua/shared/queue/replace.lua', 1],
-    [748, 'lua/shared/queue/idle.lua', 1],
-    [810, 'lua/queue/enqueue.lua', 51],
+    [391, 'lua/shared/queue/run.lua', 1],
+    [438, 'lua/shared/queue/flags.lua', 1],
+    [440, 'lua/shared/queue/names.lua', 1],
+    [486, 'lua/shared/queue/groups.lua', 1],
+    [627, 'lua/shared/queue/ready.lua', 1],
+    [661, 'lua/shared/queue/number.lua', 1],
+    [670, 'lua/shared/queue/enqueue.lua', 1],
+    [687, 'lua/shared/queue/replace.lua', 1],
+    [753, 'lua/shared/queue/idle.lua', 1],
+    [815, 'lua/queue/enqueue.lua', 51],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(6 + args.specs.length * 18)
+    const encoded = new Array<Argument>(6 + args.specs.length * 19)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
@@ -6790,6 +7798,7 @@ return { 'enqueued', first, duplicates }
       encoded[at++] = item.replace ? 1 : 0
       encoded[at++] = item.trace
       encoded[at++] = item.tags
+      encoded[at++] = item.keepResultMs
     }
     return encoded
   },
@@ -7314,7 +8323,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '2fdac359e0afac5a8b33193d5df38d46479b48aa',
+    sha1: '9999b0c9b3dca1fc444d7f7b66d6475c3a8ca019',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7430,10 +8439,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -7453,7 +8463,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -7477,11 +8488,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -7498,6 +8511,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -7665,13 +8679,13 @@ return { 'found', math.floor(clock_us() / 1000), told, log }
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
     [98, 'lua/shared/queue/job.lua', 1],
-    [184, 'lua/shared/queue/run.lua', 1],
-    [231, 'lua/shared/queue/failure.lua', 1],
-    [241, 'lua/shared/queue/find.lua', 1],
-    [262, 'lua/shared/queue/tell-job.lua', 1],
-    [301, 'lua/shared/queue/list-entries.lua', 1],
-    [314, 'lua/shared/queue/tell-log.lua', 1],
-    [323, 'lua/queue/find.lua', 25],
+    [189, 'lua/shared/queue/run.lua', 1],
+    [236, 'lua/shared/queue/failure.lua', 1],
+    [246, 'lua/shared/queue/find.lua', 1],
+    [267, 'lua/shared/queue/tell-job.lua', 1],
+    [306, 'lua/shared/queue/list-entries.lua', 1],
+    [319, 'lua/shared/queue/tell-log.lua', 1],
+    [328, 'lua/queue/find.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8279,7 +9293,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '0bd143c03bdaaed0397e579d877cc041f3ea446a',
+    sha1: 'efb0879098fab6d528a17610d3cbb6dd91cbe4d0',
     reads: true,
     bytes: true,
     source: `--[[
@@ -8403,10 +9417,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -8426,7 +9441,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -8450,11 +9466,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -8471,6 +9489,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -8661,12 +9680,12 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/queue/state.lua', 1],
     [106, 'lua/shared/queue/job.lua', 1],
-    [192, 'lua/shared/queue/run.lua', 1],
-    [239, 'lua/shared/queue/failure.lua', 1],
-    [249, 'lua/shared/queue/find.lua', 1],
-    [270, 'lua/shared/queue/fields.lua', 1],
-    [279, 'lua/shared/queue/tell-job.lua', 1],
-    [318, 'lua/queue/list.lua', 32],
+    [197, 'lua/shared/queue/run.lua', 1],
+    [244, 'lua/shared/queue/failure.lua', 1],
+    [254, 'lua/shared/queue/find.lua', 1],
+    [275, 'lua/shared/queue/fields.lua', 1],
+    [284, 'lua/shared/queue/tell-job.lua', 1],
+    [323, 'lua/queue/list.lua', 32],
   ],
   encode(args) {
     return [
@@ -8723,7 +9742,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: '18e5727b230dd801c884c5c43ccff83c6371a168',
+    sha1: 'c1d2bdb5fed65b6dafac719c4a4c40e89be0f2e8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8887,10 +9906,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -8910,7 +9930,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -8934,11 +9955,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -8955,6 +9978,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -9010,7 +10034,7 @@ local PLAIN = 1
 --   AWAITED  somebody waits for the end of the job
 --   STORED   progress, a log or a history is stored
 --   TRACKED  somebody wants to follow it
-local STORED = 8
+local AWAITED, STORED = 4, 8
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -9158,15 +10182,15 @@ return { 'noted', refused }
     [24, 'lua/shared/calls.lua', 1],
     [70, 'lua/shared/queue/state.lua', 1],
     [146, 'lua/shared/queue/job.lua', 1],
-    [232, 'lua/shared/queue/run.lua', 1],
-    [279, 'lua/shared/queue/flags.lua', 1],
-    [281, 'lua/shared/queue/flagged.lua', 1],
-    [298, 'lua/shared/queue/flag-job.lua', 1],
-    [313, 'lua/shared/queue/entries.lua', 1],
-    [331, 'lua/shared/queue/log.lua', 1],
-    [343, 'lua/shared/queue/find.lua', 1],
-    [364, 'lua/shared/queue/told.lua', 1],
-    [386, 'lua/queue/note.lua', 30],
+    [237, 'lua/shared/queue/run.lua', 1],
+    [284, 'lua/shared/queue/flags.lua', 1],
+    [286, 'lua/shared/queue/flagged.lua', 1],
+    [303, 'lua/shared/queue/flag-job.lua', 1],
+    [318, 'lua/shared/queue/entries.lua', 1],
+    [336, 'lua/shared/queue/log.lua', 1],
+    [348, 'lua/shared/queue/find.lua', 1],
+    [369, 'lua/shared/queue/told.lua', 1],
+    [391, 'lua/queue/note.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -9233,7 +10257,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '5ebd7806c24de9ee7aaae67c4d950536bf2f6f20',
+    sha1: '7214f02441434cc75dad35e3b67d43af99fdccb3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9255,6 +10279,7 @@ local turns = KEYS[8] -- list: groups that may be served, in turn
 local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local results = KEYS[12] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -9526,10 +10551,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -9549,7 +10575,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -9573,11 +10600,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -9594,6 +10623,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -9649,7 +10679,7 @@ local PLAIN = 1
 --   AWAITED  somebody waits for the end of the job
 --   STORED   progress, a log or a history is stored
 --   TRACKED  somebody wants to follow it
-local STORED = 8
+local AWAITED, STORED = 4, 8
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -9919,7 +10949,18 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
+  redis.call(
+    'HDEL',
+    jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -9932,12 +10973,131 @@ local function end_claim(keys, queue, job, run, now_us)
     free_in_group(keys, job.group, now_us)
   end
 end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  -- AWAITED; see shared/queue/flagged.
+  local is_awaited = run and run.flags % 8 >= 4
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - 4
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
 end
@@ -10046,6 +11206,7 @@ local keys = {
   turns = turns,
   held = held,
   ids = ids,
+  results = results,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -10062,6 +11223,7 @@ end
 if remembered then
   return { 'released', parse_refused(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local refused = {}
@@ -10092,38 +11254,44 @@ for at = #claims - 1, claims_at, -2 do
 end
 if queue.idle > 0 then
   local released = (#claims - claims_at + 1) / 2 - #refused / 2
-  call_idle(idle, queue, math.min(released, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(idle, queue, math.min(released, 8), how)
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', refused }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'results'],
   lines: [
     [1, 'lua/queue/release.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/calls.lua', 1],
-    [80, 'lua/shared/tell.lua', 1],
-    [105, 'lua/shared/queue/state.lua', 1],
-    [181, 'lua/shared/queue/save.lua', 1],
-    [235, 'lua/shared/queue/save-call.lua', 1],
-    [243, 'lua/shared/queue/marks.lua', 1],
-    [255, 'lua/shared/queue/rate.lua', 1],
-    [275, 'lua/shared/queue/job.lua', 1],
-    [361, 'lua/shared/queue/run.lua', 1],
-    [408, 'lua/shared/queue/flags.lua', 1],
-    [410, 'lua/shared/queue/flagged.lua', 1],
-    [427, 'lua/shared/queue/entries.lua', 1],
-    [445, 'lua/shared/queue/history.lua', 1],
-    [459, 'lua/shared/queue/names.lua', 1],
-    [505, 'lua/shared/queue/groups.lua', 1],
-    [646, 'lua/shared/queue/ready.lua', 1],
-    [680, 'lua/shared/queue/end.lua', 1],
-    [697, 'lua/shared/queue/stop.lua', 1],
-    [706, 'lua/shared/queue/idle.lua', 1],
-    [768, 'lua/shared/queue/judge-one.lua', 1],
-    [778, 'lua/shared/queue/told.lua', 1],
-    [800, 'lua/queue/release.lua', 50],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/calls.lua', 1],
+    [81, 'lua/shared/tell.lua', 1],
+    [106, 'lua/shared/queue/state.lua', 1],
+    [182, 'lua/shared/queue/save.lua', 1],
+    [236, 'lua/shared/queue/save-call.lua', 1],
+    [244, 'lua/shared/queue/marks.lua', 1],
+    [256, 'lua/shared/queue/rate.lua', 1],
+    [276, 'lua/shared/queue/job.lua', 1],
+    [367, 'lua/shared/queue/run.lua', 1],
+    [414, 'lua/shared/queue/flags.lua', 1],
+    [416, 'lua/shared/queue/flagged.lua', 1],
+    [433, 'lua/shared/queue/entries.lua', 1],
+    [451, 'lua/shared/queue/history.lua', 1],
+    [465, 'lua/shared/queue/names.lua', 1],
+    [511, 'lua/shared/queue/groups.lua', 1],
+    [652, 'lua/shared/queue/ready.lua', 1],
+    [686, 'lua/shared/queue/end.lua', 1],
+    [714, 'lua/shared/queue/note-end.lua', 1],
+    [745, 'lua/shared/queue/tell-others.lua', 1],
+    [748, 'lua/shared/queue/result.lua', 1],
+    [773, 'lua/shared/queue/tell-ends.lua', 1],
+    [829, 'lua/shared/queue/tell-others.lua', 6],
+    [832, 'lua/shared/queue/stop.lua', 1],
+    [842, 'lua/shared/queue/idle.lua', 1],
+    [904, 'lua/shared/queue/judge-one.lua', 1],
+    [914, 'lua/shared/queue/told.lua', 1],
+    [936, 'lua/queue/release.lua', 53],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -10181,7 +11349,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '361c8800d1e7219ff26fcd7d34e095e1b9bf7c69',
+    sha1: 'f40cddca82d6dcec317cc552afb988b35dc560ef',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10387,10 +11555,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -10410,7 +11579,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -10434,11 +11604,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -10455,6 +11627,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -10764,12 +11937,12 @@ return { 'changed', outcomes }
     [156, 'lua/shared/queue/marks.lua', 1],
     [168, 'lua/shared/queue/rate.lua', 1],
     [188, 'lua/shared/queue/job.lua', 1],
-    [274, 'lua/shared/queue/run.lua', 1],
-    [321, 'lua/shared/queue/groups.lua', 1],
-    [462, 'lua/shared/queue/ready.lua', 1],
-    [496, 'lua/shared/queue/find.lua', 1],
-    [517, 'lua/shared/queue/reprioritize.lua', 1],
-    [540, 'lua/queue/reprioritize.lua', 31],
+    [279, 'lua/shared/queue/run.lua', 1],
+    [326, 'lua/shared/queue/groups.lua', 1],
+    [467, 'lua/shared/queue/ready.lua', 1],
+    [501, 'lua/shared/queue/find.lua', 1],
+    [522, 'lua/shared/queue/reprioritize.lua', 1],
+    [545, 'lua/queue/reprioritize.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -10821,7 +11994,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'c42a5b45a94a745e5509f5c246a492f9531be02c',
+    sha1: 'a3fa3e78e564b6913822658a402dc096e25c233d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11060,10 +12233,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -11083,7 +12257,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -11107,11 +12282,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -11128,6 +12305,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -11183,7 +12361,7 @@ local PLAIN = 1
 --   AWAITED  somebody waits for the end of the job
 --   STORED   progress, a log or a history is stored
 --   TRACKED  somebody wants to follow it
-local STORED = 8
+local AWAITED, STORED = 4, 8
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -11527,7 +12705,18 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
+  redis.call(
+    'HDEL',
+    jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -11677,21 +12866,21 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [189, 'lua/shared/queue/marks.lua', 1],
     [201, 'lua/shared/queue/rate.lua', 1],
     [221, 'lua/shared/queue/job.lua', 1],
-    [307, 'lua/shared/queue/run.lua', 1],
-    [354, 'lua/shared/queue/flags.lua', 1],
-    [356, 'lua/shared/queue/flagged.lua', 1],
-    [373, 'lua/shared/queue/entries.lua', 1],
-    [391, 'lua/shared/queue/history.lua', 1],
-    [405, 'lua/shared/queue/names.lua', 1],
-    [451, 'lua/shared/queue/failure.lua', 1],
-    [461, 'lua/shared/queue/groups.lua', 1],
-    [602, 'lua/shared/queue/ready.lua', 1],
-    [636, 'lua/shared/queue/dead.lua', 1],
-    [700, 'lua/shared/queue/end.lua', 1],
-    [717, 'lua/shared/queue/begin-again.lua', 1],
-    [735, 'lua/shared/queue/idle.lua', 1],
-    [797, 'lua/shared/queue/kind.lua', 1],
-    [805, 'lua/queue/requeue-failed.lua', 49],
+    [312, 'lua/shared/queue/run.lua', 1],
+    [359, 'lua/shared/queue/flags.lua', 1],
+    [361, 'lua/shared/queue/flagged.lua', 1],
+    [378, 'lua/shared/queue/entries.lua', 1],
+    [396, 'lua/shared/queue/history.lua', 1],
+    [410, 'lua/shared/queue/names.lua', 1],
+    [456, 'lua/shared/queue/failure.lua', 1],
+    [466, 'lua/shared/queue/groups.lua', 1],
+    [607, 'lua/shared/queue/ready.lua', 1],
+    [641, 'lua/shared/queue/dead.lua', 1],
+    [705, 'lua/shared/queue/end.lua', 1],
+    [733, 'lua/shared/queue/begin-again.lua', 1],
+    [751, 'lua/shared/queue/idle.lua', 1],
+    [813, 'lua/shared/queue/kind.lua', 1],
+    [821, 'lua/queue/requeue-failed.lua', 49],
   ],
   encode(args) {
     return withoutDefaults([
@@ -11749,7 +12938,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '4f2cd6b7a2b2d92870b8114dba25bba28197d669',
+    sha1: '13c88d5c4de7999c86ce75de08f2516af5e9b2c9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11989,10 +13178,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -12012,7 +13202,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -12036,11 +13227,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -12057,6 +13250,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -12112,7 +13306,7 @@ local PLAIN = 1
 --   AWAITED  somebody waits for the end of the job
 --   STORED   progress, a log or a history is stored
 --   TRACKED  somebody wants to follow it
-local STORED = 8
+local AWAITED, STORED = 4, 8
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -12622,21 +13816,21 @@ return { 'requeued', outcomes }
     [190, 'lua/shared/queue/marks.lua', 1],
     [202, 'lua/shared/queue/rate.lua', 1],
     [222, 'lua/shared/queue/job.lua', 1],
-    [308, 'lua/shared/queue/run.lua', 1],
-    [355, 'lua/shared/queue/flags.lua', 1],
-    [357, 'lua/shared/queue/flagged.lua', 1],
-    [374, 'lua/shared/queue/entries.lua', 1],
-    [392, 'lua/shared/queue/history.lua', 1],
-    [406, 'lua/shared/queue/names.lua', 1],
-    [452, 'lua/shared/queue/failure.lua', 1],
-    [462, 'lua/shared/queue/groups.lua', 1],
-    [603, 'lua/shared/queue/ready.lua', 1],
-    [637, 'lua/shared/queue/dead.lua', 1],
-    [701, 'lua/shared/queue/find.lua', 1],
-    [722, 'lua/shared/queue/displace.lua', 1],
-    [738, 'lua/shared/queue/begin-again.lua', 1],
-    [756, 'lua/shared/queue/idle.lua', 1],
-    [818, 'lua/queue/requeue.lua', 50],
+    [313, 'lua/shared/queue/run.lua', 1],
+    [360, 'lua/shared/queue/flags.lua', 1],
+    [362, 'lua/shared/queue/flagged.lua', 1],
+    [379, 'lua/shared/queue/entries.lua', 1],
+    [397, 'lua/shared/queue/history.lua', 1],
+    [411, 'lua/shared/queue/names.lua', 1],
+    [457, 'lua/shared/queue/failure.lua', 1],
+    [467, 'lua/shared/queue/groups.lua', 1],
+    [608, 'lua/shared/queue/ready.lua', 1],
+    [642, 'lua/shared/queue/dead.lua', 1],
+    [706, 'lua/shared/queue/find.lua', 1],
+    [727, 'lua/shared/queue/displace.lua', 1],
+    [743, 'lua/shared/queue/begin-again.lua', 1],
+    [761, 'lua/shared/queue/idle.lua', 1],
+    [823, 'lua/queue/requeue.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -12709,7 +13903,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'dd6817b65769eeae8df544e7f1c0dbeb0e8948f2',
+    sha1: '2bb78219d9081f59897bbfbf676c11d7eff5796d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12735,6 +13929,7 @@ local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[14] -- hash: kinds of failures
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
+local results = KEYS[16] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -13041,10 +14236,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -13064,7 +14260,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -13088,11 +14285,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -13109,6 +14308,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -13164,7 +14364,7 @@ local PLAIN = 1
 --   AWAITED  somebody waits for the end of the job
 --   STORED   progress, a log or a history is stored
 --   TRACKED  somebody wants to follow it
-local STORED = 8
+local AWAITED, STORED = 4, 8
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -13552,7 +14752,18 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
+  redis.call(
+    'HDEL',
+    jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(ids, job, seq)
   end
@@ -13565,12 +14776,131 @@ local function end_claim(keys, queue, job, run, now_us)
     free_in_group(keys, job.group, now_us)
   end
 end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  -- AWAITED; see shared/queue/flagged.
+  local is_awaited = run and run.flags % 8 >= 4
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - 4
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
 end
@@ -13692,6 +15022,7 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  results = results,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -13708,6 +15039,7 @@ end
 if remembered then
   return { 'retried', parse_refused(remembered), parse_places(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
@@ -13727,6 +15059,7 @@ for at = failures_at, #failures, 5 do
     local dies = run.attempts >= job.max_attempts
     note_history(jobs, seq, run, dies and 'b' or 't', now_ms, run.at_ms, failures[at + 3])
     if dies then
+      note_end(queue, jobs, seq, job, run, 'd', failures[at + 3], failures[at + 4], '')
       bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
     else
@@ -13743,49 +15076,54 @@ if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  local how = { channel = channel, sharded = sharded, counted = counted }
   call_idle(idle, queue, math.min(standing, 8), how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
 return { 'retried', refused, buried }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'results'],
   lines: [
     [1, 'lua/queue/retry.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/calls.lua', 1],
-    [84, 'lua/shared/tell.lua', 1],
-    [109, 'lua/shared/queue/state.lua', 1],
-    [185, 'lua/shared/queue/save.lua', 1],
-    [239, 'lua/shared/queue/save-call.lua', 1],
-    [247, 'lua/shared/queue/settings.lua', 1],
-    [274, 'lua/shared/queue/marks.lua', 1],
-    [286, 'lua/shared/queue/note-due.lua', 1],
-    [294, 'lua/shared/queue/rate.lua', 1],
-    [314, 'lua/shared/queue/job.lua', 1],
-    [400, 'lua/shared/queue/run.lua', 1],
-    [447, 'lua/shared/queue/flags.lua', 1],
-    [449, 'lua/shared/queue/flagged.lua', 1],
-    [466, 'lua/shared/queue/entries.lua', 1],
-    [484, 'lua/shared/queue/history.lua', 1],
-    [498, 'lua/shared/queue/names.lua', 1],
-    [544, 'lua/shared/queue/failure.lua', 1],
-    [554, 'lua/shared/queue/note-failure.lua', 1],
-    [558, 'lua/shared/queue/groups.lua', 1],
-    [699, 'lua/shared/queue/ready.lua', 1],
-    [733, 'lua/shared/queue/backoff.lua', 1],
-    [773, 'lua/shared/queue/dead.lua', 1],
-    [837, 'lua/shared/queue/end.lua', 1],
-    [854, 'lua/shared/queue/stop.lua', 1],
-    [863, 'lua/shared/queue/idle.lua', 1],
-    [925, 'lua/shared/queue/judge-one.lua', 1],
-    [935, 'lua/shared/queue/told.lua', 1],
-    [957, 'lua/shared/queue/freed.lua', 1],
-    [966, 'lua/queue/retry.lua', 61],
+    [33, 'lua/shared/clock.lua', 1],
+    [39, 'lua/shared/calls.lua', 1],
+    [85, 'lua/shared/tell.lua', 1],
+    [110, 'lua/shared/queue/state.lua', 1],
+    [186, 'lua/shared/queue/save.lua', 1],
+    [240, 'lua/shared/queue/save-call.lua', 1],
+    [248, 'lua/shared/queue/settings.lua', 1],
+    [275, 'lua/shared/queue/marks.lua', 1],
+    [287, 'lua/shared/queue/note-due.lua', 1],
+    [295, 'lua/shared/queue/rate.lua', 1],
+    [315, 'lua/shared/queue/job.lua', 1],
+    [406, 'lua/shared/queue/run.lua', 1],
+    [453, 'lua/shared/queue/flags.lua', 1],
+    [455, 'lua/shared/queue/flagged.lua', 1],
+    [472, 'lua/shared/queue/entries.lua', 1],
+    [490, 'lua/shared/queue/history.lua', 1],
+    [504, 'lua/shared/queue/names.lua', 1],
+    [550, 'lua/shared/queue/failure.lua', 1],
+    [560, 'lua/shared/queue/note-failure.lua', 1],
+    [564, 'lua/shared/queue/groups.lua', 1],
+    [705, 'lua/shared/queue/ready.lua', 1],
+    [739, 'lua/shared/queue/backoff.lua', 1],
+    [779, 'lua/shared/queue/dead.lua', 1],
+    [843, 'lua/shared/queue/end.lua', 1],
+    [871, 'lua/shared/queue/note-end.lua', 1],
+    [902, 'lua/shared/queue/tell-others.lua', 1],
+    [905, 'lua/shared/queue/result.lua', 1],
+    [930, 'lua/shared/queue/tell-ends.lua', 1],
+    [986, 'lua/shared/queue/tell-others.lua', 6],
+    [989, 'lua/shared/queue/stop.lua', 1],
+    [999, 'lua/shared/queue/idle.lua', 1],
+    [1061, 'lua/shared/queue/judge-one.lua', 1],
+    [1071, 'lua/shared/queue/told.lua', 1],
+    [1093, 'lua/shared/queue/freed.lua', 1],
+    [1102, 'lua/queue/retry.lua', 64],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -13855,7 +15193,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: 'd16291905cdecfb8347189a5b2e62ebd579738f0',
+    sha1: '88c3c428c3bf0f9eea42fa7d934fb05e8195d956',
     reads: true,
     bytes: true,
     source: `--[[
@@ -13973,10 +15311,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -13996,7 +15335,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -14020,11 +15360,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -14041,6 +15383,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -14194,11 +15537,11 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
     [100, 'lua/shared/queue/job.lua', 1],
-    [186, 'lua/shared/queue/run.lua', 1],
-    [233, 'lua/shared/queue/failure.lua', 1],
-    [243, 'lua/shared/queue/find.lua', 1],
-    [264, 'lua/shared/queue/tell-job.lua', 1],
-    [303, 'lua/queue/search.lua', 25],
+    [191, 'lua/shared/queue/run.lua', 1],
+    [238, 'lua/shared/queue/failure.lua', 1],
+    [248, 'lua/shared/queue/find.lua', 1],
+    [269, 'lua/shared/queue/tell-job.lua', 1],
+    [308, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [

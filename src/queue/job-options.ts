@@ -49,6 +49,8 @@ export interface JobOptions {
   tags?: readonly string[]
   /** Of the trace that the job belongs to, such as a `traceparent`. */
   trace?: string
+  /** How long `jobs.waitForResult` may still tell how the job ended, up to 30 days. Default: not at all. */
+  keepResult?: Duration
 }
 
 /** A job as the script takes it. */
@@ -71,6 +73,7 @@ export interface JobSpec {
   readonly replace: boolean
   readonly trace: string
   readonly tags: string
+  readonly keepResultMs: number
 }
 
 type SpecOptions = Omit<JobSpec, 'name' | 'payload'>
@@ -93,6 +96,7 @@ export const PLAIN: SpecOptions = {
   replace: false,
   trace: '',
   tags: '',
+  keepResultMs: 0,
 }
 
 export const JOB_OPTIONS = [
@@ -106,6 +110,7 @@ export const JOB_OPTIONS = [
   'unique',
   'tags',
   'trace',
+  'keepResult',
 ] as const
 
 const MAX_TEXT_BYTES = 512
@@ -118,7 +123,8 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
   if (options === undefined) return PLAIN
   checkOptions('options', options, JOB_OPTIONS)
   if (Object.keys(options).length === 0) return PLAIN
-  const { id, delay, priority, maxAttempts, backoff, maxRun, group, unique, tags, trace } = options
+  const { id, delay, priority, maxAttempts, backoff, maxRun, group, unique, tags, trace, keepResult } =
+    options
   return {
     ...PLAIN,
     ...(id === undefined ? {} : { id: checkId(id) }),
@@ -135,6 +141,7 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
     ...(unique === undefined ? {} : toUnique(unique)),
     ...(tags === undefined ? {} : { tags: toTags(tags) }),
     ...(trace === undefined ? {} : { trace: checkText('trace', trace, MAX_TEXT_BYTES) }),
+    ...(keepResult === undefined ? {} : { keepResultMs: toMs('keepResult', keepResult, { max: '30d' }) }),
   }
 }
 

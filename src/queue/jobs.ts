@@ -13,9 +13,11 @@ import {
 } from '../generated/queue.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { type JobEnd, waitForEnd } from './awaiting.ts'
 import { type JobHistory, readHistory } from './history.ts'
 import { logLine } from './noting.ts'
 import { learnTold } from '../runtime/told.ts'
+import type { Waiting } from '../runtime/wait.ts'
 import type { Source } from './source.ts'
 
 export type JobState = 'ready' | 'scheduled' | 'claimed' | 'stopping' | 'dead' | 'done'
@@ -123,6 +125,16 @@ export class Jobs {
     return readHistory(this.#source, id)
   }
 
+  /**
+   * Resolves when the job has ended, wherever it is done: `done` with its result, `dead` with its last failure, or
+   * `cancelled`; to null when it had not after `wait`. One that ended before is found where it has `keepResult`, and else
+   * `absent`. Throws the signal's reason, InvalidArgumentError.
+   */
+  async waitForResult(id: string, options: Waiting = {}): Promise<JobEnd | null> {
+    checkOptions('options', options, ['wait', 'signal'])
+    return waitForEnd(this.#source, id, options)
+  }
+
   /** Adds a line to the log of a job, whatever its state. Resolves to false when it is not known (any more). */
   log(id: string, line: string): Promise<boolean> {
     return logLine(this.#source, id, line)
@@ -166,7 +178,8 @@ export class Jobs {
    * Cancels jobs: `cancelled` are gone; `stopping` are at work, and their workers will be told; `absent` are not known.
    */
   async cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
-    const { outcomes } = await this.#source.unit.run(cancel, { wanted: checkIds(ids) })
+    const told = await learnTold(this.#source.unit)
+    const { outcomes } = await this.#source.unit.run(cancel, { ...told, wanted: checkIds(ids) })
     return outcomes as ('cancelled' | 'stopping' | 'absent')[]
   }
 

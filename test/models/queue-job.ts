@@ -33,7 +33,7 @@ export interface Job extends Standing {
   isFull: boolean
 }
 
-const HEAD = { plain: 5, full: 37 }
+const HEAD = { plain: 5, full: 41 }
 
 export function newJob(number: number, payload: string, spec: Spec | null): Job {
   return {

@@ -2,7 +2,18 @@
 
 -- Removes everything that is stored of a job, wherever it stood.
 local function erase_job(jobs, ids, seq, job)
-  redis.call('HDEL', jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq, 'h' .. seq, 'l' .. seq)
+  redis.call(
+    'HDEL',
+    jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(ids, job, seq)
   end

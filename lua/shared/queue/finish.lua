@@ -43,6 +43,9 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
     end
+    if job then
+      note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
+    end
     if keeps then
       queue.done = queue.done + run.size
       kept[#kept + 1] = now_ms

@@ -2,7 +2,7 @@
 --   AWAITED  somebody waits for the end of the job
 --   STORED   progress, a log or a history is stored
 --   TRACKED  somebody wants to follow it
-local STORED = 8
+local AWAITED, STORED = 4, 8
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
