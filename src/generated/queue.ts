@@ -646,7 +646,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'c54b0f43b4803b2c2796d8a71e058f146462e76c',
+    sha1: '36a108466d01682e2cff88961dddd77fdf9f8a26',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2095,10 +2095,9 @@ if queue.watch_ms <= now_ms then
 end
 if queue.due_ms <= now_ms then
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
---   AWAITED  somebody waits for the end of the job
---   STORED   progress, a log or a history is stored
---   TRACKED  somebody wants to follow it
-local AWAITED, STORED = 4, 8
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -2112,6 +2111,9 @@ local function with_flag(flags, flag)
   return is_flagged(flags, flag) and flags or flags + flag
 end
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- A flag of a run; see shared/queue/flagged.
+local STORED = 8
 
 -- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
 local function add_entry(packed, entry, most, spared)
@@ -2382,14 +2384,14 @@ return {
     [1355, 'lua/shared/queue/next-due.lua', 1],
     [1381, 'lua/queue/ack-and-claim.lua', 73],
     [1446, 'lua/shared/queue/flagged.lua', 1],
-    [1463, 'lua/shared/queue/entries.lua', 1],
-    [1481, 'lua/shared/queue/history.lua', 1],
-    [1495, 'lua/shared/queue/failure.lua', 1],
-    [1505, 'lua/shared/queue/note-failure.lua', 1],
-    [1509, 'lua/shared/queue/dead.lua', 1],
-    [1573, 'lua/shared/queue/reclaim.lua', 1],
-    [1617, 'lua/shared/queue/due.lua', 1],
-    [1639, 'lua/queue/ack-and-claim.lua', 146],
+    [1462, 'lua/shared/queue/entries.lua', 1],
+    [1483, 'lua/shared/queue/history.lua', 1],
+    [1497, 'lua/shared/queue/failure.lua', 1],
+    [1507, 'lua/shared/queue/note-failure.lua', 1],
+    [1511, 'lua/shared/queue/dead.lua', 1],
+    [1575, 'lua/shared/queue/reclaim.lua', 1],
+    [1619, 'lua/shared/queue/due.lua', 1],
+    [1641, 'lua/queue/ack-and-claim.lua', 146],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2462,7 +2464,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '4574a808416d5e0c494b9977b50e89f7c2a4d94f',
+    sha1: '0040921c764bb0eb604c32b74a736a3f67755a24',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2721,10 +2723,9 @@ end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
---   AWAITED  somebody waits for the end of the job
---   STORED   progress, a log or a history is stored
---   TRACKED  somebody wants to follow it
-local AWAITED, STORED = 4, 8
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -2799,6 +2800,8 @@ local function unpack_result(packed)
   }
 end
 -- Those who wait for the end of a job; see shared/queue/note-end.
+-- A flag of a run; see shared/queue/flagged.
+local AWAITED = 4
 local MOST_WAITERS = 100
 local ENDS = { f = 'done', d = 'dead', x = 'cancelled' }
 
@@ -2902,11 +2905,11 @@ return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
     [244, 'lua/shared/queue/failure.lua', 1],
     [254, 'lua/shared/queue/flags.lua', 1],
     [256, 'lua/shared/queue/flagged.lua', 1],
-    [273, 'lua/shared/queue/flag-job.lua', 1],
-    [288, 'lua/shared/queue/find.lua', 1],
-    [309, 'lua/shared/queue/result.lua', 1],
-    [334, 'lua/shared/queue/waiters.lua', 1],
-    [398, 'lua/queue/await-end.lua', 35],
+    [272, 'lua/shared/queue/flag-job.lua', 1],
+    [287, 'lua/shared/queue/find.lua', 1],
+    [308, 'lua/shared/queue/result.lua', 1],
+    [333, 'lua/shared/queue/waiters.lua', 1],
+    [399, 'lua/queue/await-end.lua', 35],
   ],
   encode(args) {
     return [
@@ -2985,7 +2988,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'd75423cd0abc997aa9e19f093b6ae32777d8faf2',
+    sha1: 'b4c8af484bba8381c19b4982d55518714fc1d67f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3431,10 +3434,9 @@ end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
---   AWAITED  somebody waits for the end of the job
---   STORED   progress, a log or a history is stored
---   TRACKED  somebody wants to follow it
-local AWAITED, STORED = 4, 8
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -3448,6 +3450,9 @@ local function with_flag(flags, flag)
   return is_flagged(flags, flag) and flags or flags + flag
 end
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- A flag of a run; see shared/queue/flagged.
+local STORED = 8
 
 -- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
 local function add_entry(packed, entry, most, spared)
@@ -4073,24 +4078,24 @@ return { 'buried', refused }
     [394, 'lua/shared/queue/run.lua', 1],
     [441, 'lua/shared/queue/flags.lua', 1],
     [443, 'lua/shared/queue/flagged.lua', 1],
-    [460, 'lua/shared/queue/entries.lua', 1],
-    [478, 'lua/shared/queue/history.lua', 1],
-    [492, 'lua/shared/queue/names.lua', 1],
-    [538, 'lua/shared/queue/failure.lua', 1],
-    [548, 'lua/shared/queue/groups.lua', 1],
-    [689, 'lua/shared/queue/dead.lua', 1],
-    [753, 'lua/shared/queue/end.lua', 1],
-    [781, 'lua/shared/queue/note-end.lua', 1],
-    [812, 'lua/shared/queue/tell-others.lua', 1],
-    [815, 'lua/shared/queue/result.lua', 1],
-    [840, 'lua/shared/queue/tell-ends.lua', 1],
-    [896, 'lua/shared/queue/tell-others.lua', 6],
-    [899, 'lua/shared/queue/stop.lua', 1],
-    [909, 'lua/shared/queue/judge-one.lua', 1],
-    [919, 'lua/shared/queue/told.lua', 1],
-    [941, 'lua/shared/queue/idle.lua', 1],
-    [1003, 'lua/shared/queue/freed.lua', 1],
-    [1012, 'lua/queue/bury.lua', 56],
+    [459, 'lua/shared/queue/entries.lua', 1],
+    [480, 'lua/shared/queue/history.lua', 1],
+    [494, 'lua/shared/queue/names.lua', 1],
+    [540, 'lua/shared/queue/failure.lua', 1],
+    [550, 'lua/shared/queue/groups.lua', 1],
+    [691, 'lua/shared/queue/dead.lua', 1],
+    [755, 'lua/shared/queue/end.lua', 1],
+    [783, 'lua/shared/queue/note-end.lua', 1],
+    [814, 'lua/shared/queue/tell-others.lua', 1],
+    [817, 'lua/shared/queue/result.lua', 1],
+    [842, 'lua/shared/queue/tell-ends.lua', 1],
+    [898, 'lua/shared/queue/tell-others.lua', 6],
+    [901, 'lua/shared/queue/stop.lua', 1],
+    [911, 'lua/shared/queue/judge-one.lua', 1],
+    [921, 'lua/shared/queue/told.lua', 1],
+    [943, 'lua/shared/queue/idle.lua', 1],
+    [1005, 'lua/shared/queue/freed.lua', 1],
+    [1014, 'lua/queue/bury.lua', 56],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -4154,7 +4159,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '174b6c063dace1641fafe31713fd8b5c9e30f9cb',
+    sha1: '244d6e80bc5442e503807b94c9fd5f59d0d9908d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4517,10 +4522,9 @@ end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
---   AWAITED  somebody waits for the end of the job
---   STORED   progress, a log or a history is stored
---   TRACKED  somebody wants to follow it
-local AWAITED, STORED = 4, 8
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -4534,6 +4538,9 @@ local function with_flag(flags, flag)
   return is_flagged(flags, flag) and flags or flags + flag
 end
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- A flag of a run; see shared/queue/flagged.
+local STORED = 8
 
 -- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
 local function add_entry(packed, entry, most, spared)
@@ -5109,22 +5116,22 @@ return { 'cancelled', outcomes }
     [311, 'lua/shared/queue/run.lua', 1],
     [358, 'lua/shared/queue/flags.lua', 1],
     [360, 'lua/shared/queue/flagged.lua', 1],
-    [377, 'lua/shared/queue/entries.lua', 1],
-    [395, 'lua/shared/queue/history.lua', 1],
-    [409, 'lua/shared/queue/names.lua', 1],
-    [455, 'lua/shared/queue/failure.lua', 1],
-    [465, 'lua/shared/queue/groups.lua', 1],
-    [606, 'lua/shared/queue/ready.lua', 1],
-    [640, 'lua/shared/queue/dead.lua', 1],
-    [704, 'lua/shared/queue/end.lua', 1],
-    [732, 'lua/shared/queue/note-end.lua', 1],
-    [763, 'lua/shared/queue/tell-others.lua', 1],
-    [766, 'lua/shared/queue/result.lua', 1],
-    [791, 'lua/shared/queue/tell-ends.lua', 1],
-    [847, 'lua/shared/queue/tell-others.lua', 6],
-    [850, 'lua/shared/queue/find.lua', 1],
-    [871, 'lua/shared/queue/displace.lua', 1],
-    [887, 'lua/queue/cancel.lua', 49],
+    [376, 'lua/shared/queue/entries.lua', 1],
+    [397, 'lua/shared/queue/history.lua', 1],
+    [411, 'lua/shared/queue/names.lua', 1],
+    [457, 'lua/shared/queue/failure.lua', 1],
+    [467, 'lua/shared/queue/groups.lua', 1],
+    [608, 'lua/shared/queue/ready.lua', 1],
+    [642, 'lua/shared/queue/dead.lua', 1],
+    [706, 'lua/shared/queue/end.lua', 1],
+    [734, 'lua/shared/queue/note-end.lua', 1],
+    [765, 'lua/shared/queue/tell-others.lua', 1],
+    [768, 'lua/shared/queue/result.lua', 1],
+    [793, 'lua/shared/queue/tell-ends.lua', 1],
+    [849, 'lua/shared/queue/tell-others.lua', 6],
+    [852, 'lua/shared/queue/find.lua', 1],
+    [873, 'lua/shared/queue/displace.lua', 1],
+    [889, 'lua/queue/cancel.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -9742,7 +9749,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'c1d2bdb5fed65b6dafac719c4a4c40e89be0f2e8',
+    sha1: '235bbd22fd2dccd3256911f8ccd55661fa36b342',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10031,10 +10038,9 @@ end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
---   AWAITED  somebody waits for the end of the job
---   STORED   progress, a log or a history is stored
---   TRACKED  somebody wants to follow it
-local AWAITED, STORED = 4, 8
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -10063,6 +10069,9 @@ local function flag_job(jobs, seq, record, run, flag)
   )
 end
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- A flag of a run; see shared/queue/flagged.
+local STORED = 8
 
 -- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
 local function add_entry(packed, entry, most, spared)
@@ -10185,12 +10194,12 @@ return { 'noted', refused }
     [237, 'lua/shared/queue/run.lua', 1],
     [284, 'lua/shared/queue/flags.lua', 1],
     [286, 'lua/shared/queue/flagged.lua', 1],
-    [303, 'lua/shared/queue/flag-job.lua', 1],
-    [318, 'lua/shared/queue/entries.lua', 1],
-    [336, 'lua/shared/queue/log.lua', 1],
-    [348, 'lua/shared/queue/find.lua', 1],
-    [369, 'lua/shared/queue/told.lua', 1],
-    [391, 'lua/queue/note.lua', 30],
+    [302, 'lua/shared/queue/flag-job.lua', 1],
+    [317, 'lua/shared/queue/entries.lua', 1],
+    [338, 'lua/shared/queue/log.lua', 1],
+    [350, 'lua/shared/queue/find.lua', 1],
+    [371, 'lua/shared/queue/told.lua', 1],
+    [393, 'lua/queue/note.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -10257,7 +10266,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '7214f02441434cc75dad35e3b67d43af99fdccb3',
+    sha1: '3f31746c97b8aff390e81044e494c2aab4b7980f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10676,10 +10685,9 @@ end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
---   AWAITED  somebody waits for the end of the job
---   STORED   progress, a log or a history is stored
---   TRACKED  somebody wants to follow it
-local AWAITED, STORED = 4, 8
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -10693,6 +10701,9 @@ local function with_flag(flags, flag)
   return is_flagged(flags, flag) and flags or flags + flag
 end
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- A flag of a run; see shared/queue/flagged.
+local STORED = 8
 
 -- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
 local function add_entry(packed, entry, most, spared)
@@ -11276,22 +11287,22 @@ return { 'released', refused }
     [367, 'lua/shared/queue/run.lua', 1],
     [414, 'lua/shared/queue/flags.lua', 1],
     [416, 'lua/shared/queue/flagged.lua', 1],
-    [433, 'lua/shared/queue/entries.lua', 1],
-    [451, 'lua/shared/queue/history.lua', 1],
-    [465, 'lua/shared/queue/names.lua', 1],
-    [511, 'lua/shared/queue/groups.lua', 1],
-    [652, 'lua/shared/queue/ready.lua', 1],
-    [686, 'lua/shared/queue/end.lua', 1],
-    [714, 'lua/shared/queue/note-end.lua', 1],
-    [745, 'lua/shared/queue/tell-others.lua', 1],
-    [748, 'lua/shared/queue/result.lua', 1],
-    [773, 'lua/shared/queue/tell-ends.lua', 1],
-    [829, 'lua/shared/queue/tell-others.lua', 6],
-    [832, 'lua/shared/queue/stop.lua', 1],
-    [842, 'lua/shared/queue/idle.lua', 1],
-    [904, 'lua/shared/queue/judge-one.lua', 1],
-    [914, 'lua/shared/queue/told.lua', 1],
-    [936, 'lua/queue/release.lua', 53],
+    [432, 'lua/shared/queue/entries.lua', 1],
+    [453, 'lua/shared/queue/history.lua', 1],
+    [467, 'lua/shared/queue/names.lua', 1],
+    [513, 'lua/shared/queue/groups.lua', 1],
+    [654, 'lua/shared/queue/ready.lua', 1],
+    [688, 'lua/shared/queue/end.lua', 1],
+    [716, 'lua/shared/queue/note-end.lua', 1],
+    [747, 'lua/shared/queue/tell-others.lua', 1],
+    [750, 'lua/shared/queue/result.lua', 1],
+    [775, 'lua/shared/queue/tell-ends.lua', 1],
+    [831, 'lua/shared/queue/tell-others.lua', 6],
+    [834, 'lua/shared/queue/stop.lua', 1],
+    [844, 'lua/shared/queue/idle.lua', 1],
+    [906, 'lua/shared/queue/judge-one.lua', 1],
+    [916, 'lua/shared/queue/told.lua', 1],
+    [938, 'lua/queue/release.lua', 53],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -11994,7 +12005,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'a3fa3e78e564b6913822658a402dc096e25c233d',
+    sha1: '506e5e257a28d28e4e1468f7435559df82226f49',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12358,10 +12369,9 @@ end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
---   AWAITED  somebody waits for the end of the job
---   STORED   progress, a log or a history is stored
---   TRACKED  somebody wants to follow it
-local AWAITED, STORED = 4, 8
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -12375,6 +12385,9 @@ local function with_flag(flags, flag)
   return is_flagged(flags, flag) and flags or flags + flag
 end
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- A flag of a run; see shared/queue/flagged.
+local STORED = 8
 
 -- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
 local function add_entry(packed, entry, most, spared)
@@ -12869,18 +12882,18 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [312, 'lua/shared/queue/run.lua', 1],
     [359, 'lua/shared/queue/flags.lua', 1],
     [361, 'lua/shared/queue/flagged.lua', 1],
-    [378, 'lua/shared/queue/entries.lua', 1],
-    [396, 'lua/shared/queue/history.lua', 1],
-    [410, 'lua/shared/queue/names.lua', 1],
-    [456, 'lua/shared/queue/failure.lua', 1],
-    [466, 'lua/shared/queue/groups.lua', 1],
-    [607, 'lua/shared/queue/ready.lua', 1],
-    [641, 'lua/shared/queue/dead.lua', 1],
-    [705, 'lua/shared/queue/end.lua', 1],
-    [733, 'lua/shared/queue/begin-again.lua', 1],
-    [751, 'lua/shared/queue/idle.lua', 1],
-    [813, 'lua/shared/queue/kind.lua', 1],
-    [821, 'lua/queue/requeue-failed.lua', 49],
+    [377, 'lua/shared/queue/entries.lua', 1],
+    [398, 'lua/shared/queue/history.lua', 1],
+    [412, 'lua/shared/queue/names.lua', 1],
+    [458, 'lua/shared/queue/failure.lua', 1],
+    [468, 'lua/shared/queue/groups.lua', 1],
+    [609, 'lua/shared/queue/ready.lua', 1],
+    [643, 'lua/shared/queue/dead.lua', 1],
+    [707, 'lua/shared/queue/end.lua', 1],
+    [735, 'lua/shared/queue/begin-again.lua', 1],
+    [753, 'lua/shared/queue/idle.lua', 1],
+    [815, 'lua/shared/queue/kind.lua', 1],
+    [823, 'lua/queue/requeue-failed.lua', 49],
   ],
   encode(args) {
     return withoutDefaults([
@@ -12938,7 +12951,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '13c88d5c4de7999c86ce75de08f2516af5e9b2c9',
+    sha1: 'c3658e3ba2f1f0639342084e0f9296cddd4d4d2f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13303,10 +13316,9 @@ end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
---   AWAITED  somebody waits for the end of the job
---   STORED   progress, a log or a history is stored
---   TRACKED  somebody wants to follow it
-local AWAITED, STORED = 4, 8
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -13320,6 +13332,9 @@ local function with_flag(flags, flag)
   return is_flagged(flags, flag) and flags or flags + flag
 end
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- A flag of a run; see shared/queue/flagged.
+local STORED = 8
 
 -- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
 local function add_entry(packed, entry, most, spared)
@@ -13819,18 +13834,18 @@ return { 'requeued', outcomes }
     [313, 'lua/shared/queue/run.lua', 1],
     [360, 'lua/shared/queue/flags.lua', 1],
     [362, 'lua/shared/queue/flagged.lua', 1],
-    [379, 'lua/shared/queue/entries.lua', 1],
-    [397, 'lua/shared/queue/history.lua', 1],
-    [411, 'lua/shared/queue/names.lua', 1],
-    [457, 'lua/shared/queue/failure.lua', 1],
-    [467, 'lua/shared/queue/groups.lua', 1],
-    [608, 'lua/shared/queue/ready.lua', 1],
-    [642, 'lua/shared/queue/dead.lua', 1],
-    [706, 'lua/shared/queue/find.lua', 1],
-    [727, 'lua/shared/queue/displace.lua', 1],
-    [743, 'lua/shared/queue/begin-again.lua', 1],
-    [761, 'lua/shared/queue/idle.lua', 1],
-    [823, 'lua/queue/requeue.lua', 50],
+    [378, 'lua/shared/queue/entries.lua', 1],
+    [399, 'lua/shared/queue/history.lua', 1],
+    [413, 'lua/shared/queue/names.lua', 1],
+    [459, 'lua/shared/queue/failure.lua', 1],
+    [469, 'lua/shared/queue/groups.lua', 1],
+    [610, 'lua/shared/queue/ready.lua', 1],
+    [644, 'lua/shared/queue/dead.lua', 1],
+    [708, 'lua/shared/queue/find.lua', 1],
+    [729, 'lua/shared/queue/displace.lua', 1],
+    [745, 'lua/shared/queue/begin-again.lua', 1],
+    [763, 'lua/shared/queue/idle.lua', 1],
+    [825, 'lua/queue/requeue.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -13903,7 +13918,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '2bb78219d9081f59897bbfbf676c11d7eff5796d',
+    sha1: 'b65309ef35575083f285b168149ea98b7d582dce',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14361,10 +14376,9 @@ end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
---   AWAITED  somebody waits for the end of the job
---   STORED   progress, a log or a history is stored
---   TRACKED  somebody wants to follow it
-local AWAITED, STORED = 4, 8
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag
@@ -14378,6 +14392,9 @@ local function with_flag(flags, flag)
   return is_flagged(flags, flag) and flags or flags + flag
 end
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- A flag of a run; see shared/queue/flagged.
+local STORED = 8
 
 -- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
 local function add_entry(packed, entry, most, spared)
@@ -15103,27 +15120,27 @@ return { 'retried', refused, buried }
     [406, 'lua/shared/queue/run.lua', 1],
     [453, 'lua/shared/queue/flags.lua', 1],
     [455, 'lua/shared/queue/flagged.lua', 1],
-    [472, 'lua/shared/queue/entries.lua', 1],
-    [490, 'lua/shared/queue/history.lua', 1],
-    [504, 'lua/shared/queue/names.lua', 1],
-    [550, 'lua/shared/queue/failure.lua', 1],
-    [560, 'lua/shared/queue/note-failure.lua', 1],
-    [564, 'lua/shared/queue/groups.lua', 1],
-    [705, 'lua/shared/queue/ready.lua', 1],
-    [739, 'lua/shared/queue/backoff.lua', 1],
-    [779, 'lua/shared/queue/dead.lua', 1],
-    [843, 'lua/shared/queue/end.lua', 1],
-    [871, 'lua/shared/queue/note-end.lua', 1],
-    [902, 'lua/shared/queue/tell-others.lua', 1],
-    [905, 'lua/shared/queue/result.lua', 1],
-    [930, 'lua/shared/queue/tell-ends.lua', 1],
-    [986, 'lua/shared/queue/tell-others.lua', 6],
-    [989, 'lua/shared/queue/stop.lua', 1],
-    [999, 'lua/shared/queue/idle.lua', 1],
-    [1061, 'lua/shared/queue/judge-one.lua', 1],
-    [1071, 'lua/shared/queue/told.lua', 1],
-    [1093, 'lua/shared/queue/freed.lua', 1],
-    [1102, 'lua/queue/retry.lua', 64],
+    [471, 'lua/shared/queue/entries.lua', 1],
+    [492, 'lua/shared/queue/history.lua', 1],
+    [506, 'lua/shared/queue/names.lua', 1],
+    [552, 'lua/shared/queue/failure.lua', 1],
+    [562, 'lua/shared/queue/note-failure.lua', 1],
+    [566, 'lua/shared/queue/groups.lua', 1],
+    [707, 'lua/shared/queue/ready.lua', 1],
+    [741, 'lua/shared/queue/backoff.lua', 1],
+    [781, 'lua/shared/queue/dead.lua', 1],
+    [845, 'lua/shared/queue/end.lua', 1],
+    [873, 'lua/shared/queue/note-end.lua', 1],
+    [904, 'lua/shared/queue/tell-others.lua', 1],
+    [907, 'lua/shared/queue/result.lua', 1],
+    [932, 'lua/shared/queue/tell-ends.lua', 1],
+    [988, 'lua/shared/queue/tell-others.lua', 6],
+    [991, 'lua/shared/queue/stop.lua', 1],
+    [1001, 'lua/shared/queue/idle.lua', 1],
+    [1063, 'lua/shared/queue/judge-one.lua', 1],
+    [1073, 'lua/shared/queue/told.lua', 1],
+    [1095, 'lua/shared/queue/freed.lua', 1],
+    [1104, 'lua/queue/retry.lua', 64],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

@@ -1,5 +1,8 @@
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
 
+-- A flag of a run; see shared/queue/flagged.
+local STORED = 8
+
 -- Adds one. Where `most` are there, the oldest of them goes but for the `spared` first ones. `packed`: false: none yet.
 local function add_entry(packed, entry, most, spared)
   local count, kept = 0, ''

@@ -1,8 +1,7 @@
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
---   AWAITED  somebody waits for the end of the job
---   STORED   progress, a log or a history is stored
---   TRACKED  somebody wants to follow it
-local AWAITED, STORED = 4, 8
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
 
 local function is_flagged(flags, flag)
   return flags % (flag * 2) >= flag

@@ -1,4 +1,6 @@
 -- Those who wait for the end of a job; see shared/queue/note-end.
+-- A flag of a run; see shared/queue/flagged.
+local AWAITED = 4
 local MOST_WAITERS = 100
 local ENDS = { f = 'done', d = 'dead', x = 'cancelled' }
 
