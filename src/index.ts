@@ -194,6 +194,7 @@ export type { LossReason } from './queue/exchange.ts'
 export { type Handler, type Handlers, MaxRunError } from './queue/handling.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
 export type { JobEnd } from './queue/awaiting.ts'
+export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './queue/events.ts'
 export type { Happening, HistoryEntry, JobHistory } from './queue/history.ts'
 export type {
   Failures,

@@ -27,6 +27,7 @@ local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
 local results = KEYS[17] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -53,6 +54,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/job
 -- @include shared/queue/flags
 -- @include shared/queue/run
+-- @include shared/queue/happened
 -- @include shared/queue/names
 -- @include shared/queue/groups
 -- @include shared/queue/ready
@@ -87,6 +89,7 @@ local keys = {
   kinds = kinds,
   done = done,
   results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -111,6 +114,9 @@ if remembered then
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
 for _, seq in ipairs(stopped) do
   stop_job(keys, queue, seq, now_us)

@@ -18,6 +18,7 @@ local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their f
 local kinds = KEYS[10] -- hash: kinds of failures
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
 local results = KEYS[12] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[13] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -37,6 +38,7 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/happened
 -- @include shared/queue/flags
 -- @include shared/queue/flagged
 -- @include shared/queue/entries
@@ -65,6 +67,7 @@ local keys = {
   failed = failed,
   kinds = kinds,
   results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -84,6 +87,9 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused = {}
 for at = failures_at, #failures, 4 do
   local seq = failures[at]
@@ -99,6 +105,7 @@ for at = failures_at, #failures, 4 do
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     note_history(jobs, seq, run, 'b', now_ms, run.at_ms, failures[at + 2])
+    happened(queue, 'buried', seq, job, run, failures[at + 2])
     note_end(queue, jobs, seq, job, run, 'd', failures[at + 2], failures[at + 3], '')
     bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end

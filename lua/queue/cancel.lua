@@ -19,6 +19,7 @@ local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their f
 local kinds = KEYS[10] -- hash: kinds of failures
 local done = KEYS[11] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local results = KEYS[12] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[13] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -32,6 +33,7 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/happened
 -- @include shared/queue/flags
 -- @include shared/queue/flagged
 -- @include shared/queue/entries
@@ -58,6 +60,7 @@ local keys = {
   kinds = kinds,
   done = done,
   results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, '', '')
@@ -67,6 +70,9 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -74,6 +80,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'absent'
   elseif run and (run.state == 'c' or run.state == 'x') then
     if run.state == 'c' then
+      happened(queue, 'stopping', seq, read_job(record), run, '')
       note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')
     end
     redis.call(
@@ -86,6 +93,7 @@ for at = wanted_at, #wanted, 1 do
   else
     local job = read_job(record)
     displace(keys, queue, seq, job, run, #record, now_us)
+    happened(queue, 'cancelled', seq, job, run, '')
     if not run or run.state ~= 'd' and run.state ~= 'f' then
       note_end(queue, jobs, seq, job, run, 'x', '', '', '')
     end

@@ -21,6 +21,7 @@ local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
 local results = KEYS[17] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -48,7 +49,13 @@ local keys = {
   done,
   idle,
   results,
+  listeners,
 }
+if redis.call('EXISTS', listeners) == 1 then
+  -- @include shared/clock
+  -- @include shared/queue/publish
+  publish(listeners, { { 'cleared', '0', '', '', 0, 0, 0, '' } }, math.floor(clock_us() / 1000))
+end
 local existed = 0
 for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))

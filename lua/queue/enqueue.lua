@@ -19,6 +19,7 @@ local turns = KEYS[8] -- list: groups that may be served, in turn
 local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local listeners = KEYS[12] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -40,6 +41,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/happened
 -- @include shared/queue/flags
 -- @include shared/queue/names
 -- @include shared/queue/groups
@@ -76,6 +78,9 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local count = (#specs - specs_at + 1) / 19
 local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
@@ -113,6 +118,7 @@ for at = specs_at, #specs, 19 do
       standing = standing + (due_ms == 0 and 1 or 0)
     end
   else
+    happened(queue, 'enqueued', seq, job, nil, '')
     add_job(keys, queue, seq, job, specs[at + 1], due_ms, now_us)
     if job.id ~= '' then
       redis.call('HSET', ids, 'i' .. job.id, seq)
@@ -134,6 +140,10 @@ if queue.idle > 0 then
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
+end
+if queue.events then
+  -- @include shared/queue/publish
+  publish(listeners, queue.events, now_ms)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, duplicates))
 return { 'enqueued', first, duplicates }

@@ -10,6 +10,7 @@ the job. A repeated call is answered the same and notes nothing more.
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ids = KEYS[3] -- hash: ids and unique keys of users
+local listeners = KEYS[4] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -20,6 +21,7 @@ local notes, notes_at = ARGV, 4 -- repeated (number:text token:integer what:text
 -- @include shared/queue/state
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/happened
 -- @include shared/queue/flags
 -- @include shared/queue/flagged
 -- @include shared/queue/flag-job
@@ -43,6 +45,9 @@ if remembered then
   return { 'noted', parse_refused(remembered) }
 end
 local now_ms = math.floor(clock_us() / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused, logs = {}, {}
 for at = notes_at, #notes, 4 do
   local token, what, value = tonumber(notes[at + 1]), notes[at + 2], notes[at + 3]
@@ -55,13 +60,19 @@ for at = notes_at, #notes, 4 do
     flag_job(jobs, seq, record, run, STORED)
     if what == 'progress' then
       redis.call('HSET', jobs, 'p' .. seq, value)
+      happened(queue, 'progress', seq, read_job(record), run, '')
     else
       logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, now_ms)
+      happened(queue, 'logged', seq, read_job(record), run, value)
     end
   end
 end
 for seq, log in pairs(logs) do
   redis.call('HSET', jobs, 'l' .. seq, log)
+end
+if queue.events then
+  -- @include shared/queue/publish
+  publish(listeners, queue.events, now_ms)
 end
 remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
 return { 'noted', refused }

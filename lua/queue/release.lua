@@ -18,6 +18,7 @@ local held = KEYS[9] -- sorted set: groups that their rate holds back -> until w
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
 local results = KEYS[12] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[13] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -36,6 +37,7 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer): the j
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/happened
 -- @include shared/queue/flags
 -- @include shared/queue/flagged
 -- @include shared/queue/entries
@@ -62,6 +64,7 @@ local keys = {
   held = held,
   ids = ids,
   results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -81,6 +84,9 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused = {}
 -- From the last to the first: each goes before the one behind it.
 for at = #claims - 1, claims_at, -2 do
@@ -96,6 +102,7 @@ for at = #claims - 1, claims_at, -2 do
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
+    happened(queue, 'released', seq, job, run, '')
     note_history(jobs, seq, run, 'g', now_ms, run.at_ms, '')
     redis.call(
       'HSET',

@@ -21,6 +21,7 @@ local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[13] -- hash: kinds of failures
 local done = KEYS[14] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
+local listeners = KEYS[16] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -34,6 +35,7 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/happened
 -- @include shared/queue/flags
 -- @include shared/queue/flagged
 -- @include shared/queue/entries
@@ -68,6 +70,10 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -85,6 +91,10 @@ for at = wanted_at, #wanted, 1 do
 end
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(requeued, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+if queue.events then
+  -- @include shared/queue/publish
+  publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)
 return { 'requeued', outcomes }

@@ -22,6 +22,7 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
 local results = KEYS[16] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[17] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -42,6 +43,7 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/happened
 -- @include shared/queue/flags
 -- @include shared/queue/flagged
 -- @include shared/queue/entries
@@ -77,6 +79,7 @@ local keys = {
   failed = failed,
   kinds = kinds,
   results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -96,6 +99,9 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 for at = failures_at, #failures, 5 do
   local place, seq = (at - failures_at) / 5, failures[at]
@@ -112,6 +118,7 @@ for at = failures_at, #failures, 5 do
     end_claim(keys, queue, job, run, now_us)
     local dies = run.attempts >= job.max_attempts
     note_history(jobs, seq, run, dies and 'b' or 't', now_ms, run.at_ms, failures[at + 3])
+    happened(queue, dies and 'buried' or 'retried', seq, job, run, failures[at + 3])
     if dies then
       note_end(queue, jobs, seq, job, run, 'd', failures[at + 3], failures[at + 4], '')
       bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)

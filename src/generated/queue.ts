@@ -50,7 +50,7 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '8dbe42cb73a162a449d85e1bff53093c7c05c881',
+    sha1: 'db81ce775c14e03df835a7fa2bf1b5e3a02c9b2c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -396,9 +396,15 @@ end
 local PLAIN = 1
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
--- Whether nothing but plain jobs can be met, and the call is not a repeated one.
+-- Whether nothing but plain jobs can be met, nobody listens, and the call is not a repeated one.
 local function is_quiet(queue, call, now_ms)
-  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks > 0 or queue.due_ms <= now_ms then
+  if
+    queue.layout ~= QUEUE_LAYOUT
+    or queue.settings
+    or queue.marks > 0
+    or queue.due_ms <= now_ms
+    or queue.listened_ms > now_ms
+  then
     return false
   end
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
@@ -544,7 +550,7 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores,
     [319, 'lua/shared/queue/watch.lua', 1],
     [340, 'lua/shared/queue/flags.lua', 1],
     [342, 'lua/shared/queue/plain.lua', 1],
-    [429, 'lua/queue/ack-and-claim-plain.lua', 40],
+    [435, 'lua/queue/ack-and-claim-plain.lua', 40],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -646,7 +652,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '36a108466d01682e2cff88961dddd77fdf9f8a26',
+    sha1: '2d5461efb7f7119bfc205acd5bf4b4de91ca77f8',
     reads: false,
     bytes: true,
     source: `--[[
@@ -678,6 +684,7 @@ local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
 local results = KEYS[17] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -1118,6 +1125,18 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
@@ -1407,7 +1426,7 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -1493,6 +1512,57 @@ local function tell_ends(results, ended, now_ms, how)
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
+  if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
 end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
@@ -1500,6 +1570,7 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
+  happened(queue, 'cancelled', seq, job, run, '')
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
@@ -1548,6 +1619,10 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
+    end
+    if queue.events then
+      local id = job and job.id or ''
+      queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
     end
     if job then
       note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
@@ -1743,13 +1818,14 @@ end
 local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends_ms = string.format('%.0f', now_ms + lease_ms)
-  local token = queue.token
+  local token, events = queue.token, queue.events
   local told, options, runs, ends = {}, {}, {}, {}
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
     local attempts, size = 1, #record
     local flags = PLAIN
     local name, body_at
+    local id = ''
     token = token + 1
     if packed then
       local run = unpack_run(packed)
@@ -1765,7 +1841,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
       name = string.sub(record, 2, length + 1)
     else
       local job = read_job(record)
-      flags, name, body_at = packed and flags or 0, job.name, job.body_at
+      flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
       tell_options(options, (at - 1) / 3, seq, job)
       if job.unique ~= '' then
         free_unique(keys.ids, job, seq, false)
@@ -1781,6 +1857,9 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = seq
+    if events then
+      events[#events + 1] = { 'claimed', seq, id, name, attempts, token, flags, '' }
+    end
     queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
   end
   queue.token = token
@@ -2046,6 +2125,7 @@ local keys = {
   kinds = kinds,
   done = done,
   results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -2070,6 +2150,9 @@ if remembered then
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
 for _, seq in ipairs(stopped) do
   stop_job(keys, queue, seq, now_us)
@@ -2243,14 +2326,17 @@ local function reclaim_lost(keys, queue, now_us, most)
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
+        happened(queue, 'cancelled', seq, job, run, '')
         note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
         erase_job(keys.jobs, keys.ids, seq, job)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
         note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, LOST)
+        happened(queue, 'buried', seq, job, run, LOST)
         note_end(queue, keys.jobs, seq, job, run, 'd', LOST, LOST_MESSAGE, '')
         bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
+        happened(queue, 'reclaimed', seq, job, run, LOST)
         stand_ready(keys, queue, job, seq, true, now_us)
         note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
         redis.call(
@@ -2344,54 +2430,57 @@ return {
 }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results', 'listeners'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [41, 'lua/shared/clock.lua', 1],
-    [47, 'lua/shared/calls.lua', 1],
-    [93, 'lua/shared/tell.lua', 1],
-    [118, 'lua/shared/next-token.lua', 1],
-    [123, 'lua/shared/queue/state.lua', 1],
-    [199, 'lua/shared/queue/never.lua', 1],
-    [201, 'lua/shared/queue/save.lua', 1],
-    [255, 'lua/shared/queue/save-call.lua', 1],
-    [263, 'lua/shared/queue/settings.lua', 1],
-    [290, 'lua/shared/queue/marks.lua', 1],
-    [302, 'lua/shared/queue/note-due.lua', 1],
-    [310, 'lua/shared/queue/rate.lua', 1],
-    [330, 'lua/shared/queue/job.lua', 1],
-    [421, 'lua/shared/queue/flags.lua', 1],
-    [423, 'lua/shared/queue/run.lua', 1],
-    [470, 'lua/shared/queue/names.lua', 1],
-    [516, 'lua/shared/queue/groups.lua', 1],
-    [657, 'lua/shared/queue/ready.lua', 1],
-    [691, 'lua/shared/queue/fields.lua', 1],
-    [700, 'lua/shared/queue/end.lua', 1],
-    [728, 'lua/shared/queue/note-end.lua', 1],
-    [759, 'lua/shared/queue/tell-others.lua', 1],
-    [762, 'lua/shared/queue/result.lua', 1],
-    [787, 'lua/shared/queue/tell-ends.lua', 1],
-    [843, 'lua/shared/queue/tell-others.lua', 6],
-    [846, 'lua/shared/queue/stop.lua', 1],
-    [856, 'lua/shared/queue/finish.lua', 1],
-    [939, 'lua/shared/queue/take.lua', 1],
-    [1078, 'lua/shared/queue/lease.lua', 1],
-    [1141, 'lua/shared/queue/told.lua', 1],
-    [1163, 'lua/shared/queue/claimed-before.lua', 1],
-    [1209, 'lua/shared/queue/idle.lua', 1],
-    [1271, 'lua/shared/queue/watch.lua', 1],
-    [1292, 'lua/shared/queue/judge.lua', 1],
-    [1355, 'lua/shared/queue/next-due.lua', 1],
-    [1381, 'lua/queue/ack-and-claim.lua', 73],
-    [1446, 'lua/shared/queue/flagged.lua', 1],
-    [1462, 'lua/shared/queue/entries.lua', 1],
-    [1483, 'lua/shared/queue/history.lua', 1],
-    [1497, 'lua/shared/queue/failure.lua', 1],
-    [1507, 'lua/shared/queue/note-failure.lua', 1],
-    [1511, 'lua/shared/queue/dead.lua', 1],
-    [1575, 'lua/shared/queue/reclaim.lua', 1],
-    [1619, 'lua/shared/queue/due.lua', 1],
-    [1641, 'lua/queue/ack-and-claim.lua', 146],
+    [42, 'lua/shared/clock.lua', 1],
+    [48, 'lua/shared/calls.lua', 1],
+    [94, 'lua/shared/tell.lua', 1],
+    [119, 'lua/shared/next-token.lua', 1],
+    [124, 'lua/shared/queue/state.lua', 1],
+    [200, 'lua/shared/queue/never.lua', 1],
+    [202, 'lua/shared/queue/save.lua', 1],
+    [256, 'lua/shared/queue/save-call.lua', 1],
+    [264, 'lua/shared/queue/settings.lua', 1],
+    [291, 'lua/shared/queue/marks.lua', 1],
+    [303, 'lua/shared/queue/note-due.lua', 1],
+    [311, 'lua/shared/queue/rate.lua', 1],
+    [331, 'lua/shared/queue/job.lua', 1],
+    [422, 'lua/shared/queue/flags.lua', 1],
+    [424, 'lua/shared/queue/run.lua', 1],
+    [471, 'lua/shared/queue/happened.lua', 1],
+    [483, 'lua/shared/queue/names.lua', 1],
+    [529, 'lua/shared/queue/groups.lua', 1],
+    [670, 'lua/shared/queue/ready.lua', 1],
+    [704, 'lua/shared/queue/fields.lua', 1],
+    [713, 'lua/shared/queue/end.lua', 1],
+    [741, 'lua/shared/queue/note-end.lua', 1],
+    [772, 'lua/shared/queue/tell-others.lua', 1],
+    [775, 'lua/shared/queue/result.lua', 1],
+    [800, 'lua/shared/queue/tell-ends.lua', 1],
+    [856, 'lua/shared/queue/tell-others.lua', 6],
+    [859, 'lua/shared/queue/publish.lua', 1],
+    [907, 'lua/shared/queue/tell-others.lua', 10],
+    [910, 'lua/shared/queue/stop.lua', 1],
+    [921, 'lua/shared/queue/finish.lua', 1],
+    [1008, 'lua/shared/queue/take.lua', 1],
+    [1147, 'lua/shared/queue/lease.lua', 1],
+    [1214, 'lua/shared/queue/told.lua', 1],
+    [1236, 'lua/shared/queue/claimed-before.lua', 1],
+    [1282, 'lua/shared/queue/idle.lua', 1],
+    [1344, 'lua/shared/queue/watch.lua', 1],
+    [1365, 'lua/shared/queue/judge.lua', 1],
+    [1428, 'lua/shared/queue/next-due.lua', 1],
+    [1454, 'lua/queue/ack-and-claim.lua', 75],
+    [1523, 'lua/shared/queue/flagged.lua', 1],
+    [1539, 'lua/shared/queue/entries.lua', 1],
+    [1560, 'lua/shared/queue/history.lua', 1],
+    [1574, 'lua/shared/queue/failure.lua', 1],
+    [1584, 'lua/shared/queue/note-failure.lua', 1],
+    [1588, 'lua/shared/queue/dead.lua', 1],
+    [1652, 'lua/shared/queue/reclaim.lua', 1],
+    [1699, 'lua/shared/queue/due.lua', 1],
+    [1721, 'lua/queue/ack-and-claim.lua', 152],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2988,7 +3077,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'b4c8af484bba8381c19b4982d55518714fc1d67f',
+    sha1: '604f0a705bf19711d431cc5e91c54b42c4ae83ca',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3011,6 +3100,7 @@ local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their f
 local kinds = KEYS[10] -- hash: kinds of failures
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
 local results = KEYS[12] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[13] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -3431,6 +3521,18 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
@@ -3804,7 +3906,7 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -3890,6 +3992,57 @@ local function tell_ends(results, ended, now_ms, how)
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
+  if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
 end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
@@ -3897,6 +4050,7 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
+  happened(queue, 'cancelled', seq, job, run, '')
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
@@ -4016,6 +4170,7 @@ local keys = {
   failed = failed,
   kinds = kinds,
   results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -4035,6 +4190,9 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused = {}
 for at = failures_at, #failures, 4 do
   local seq = failures[at]
@@ -4050,6 +4208,7 @@ for at = failures_at, #failures, 4 do
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     note_history(jobs, seq, run, 'b', now_ms, run.at_ms, failures[at + 2])
+    happened(queue, 'buried', seq, job, run, failures[at + 2])
     note_end(queue, jobs, seq, job, run, 'd', failures[at + 2], failures[at + 3], '')
     bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
@@ -4062,40 +4221,43 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}
 return { 'buried', refused }
 `,
   },
-  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'results'],
+  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'results', 'listeners'],
   lines: [
     [1, 'lua/queue/bury.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/calls.lua', 1],
-    [81, 'lua/shared/tell.lua', 1],
-    [106, 'lua/shared/queue/state.lua', 1],
-    [182, 'lua/shared/queue/save.lua', 1],
-    [236, 'lua/shared/queue/save-call.lua', 1],
-    [244, 'lua/shared/queue/settings.lua', 1],
-    [271, 'lua/shared/queue/marks.lua', 1],
-    [283, 'lua/shared/queue/rate.lua', 1],
-    [303, 'lua/shared/queue/job.lua', 1],
-    [394, 'lua/shared/queue/run.lua', 1],
-    [441, 'lua/shared/queue/flags.lua', 1],
-    [443, 'lua/shared/queue/flagged.lua', 1],
-    [459, 'lua/shared/queue/entries.lua', 1],
-    [480, 'lua/shared/queue/history.lua', 1],
-    [494, 'lua/shared/queue/names.lua', 1],
-    [540, 'lua/shared/queue/failure.lua', 1],
-    [550, 'lua/shared/queue/groups.lua', 1],
-    [691, 'lua/shared/queue/dead.lua', 1],
-    [755, 'lua/shared/queue/end.lua', 1],
-    [783, 'lua/shared/queue/note-end.lua', 1],
-    [814, 'lua/shared/queue/tell-others.lua', 1],
-    [817, 'lua/shared/queue/result.lua', 1],
-    [842, 'lua/shared/queue/tell-ends.lua', 1],
-    [898, 'lua/shared/queue/tell-others.lua', 6],
-    [901, 'lua/shared/queue/stop.lua', 1],
-    [911, 'lua/shared/queue/judge-one.lua', 1],
-    [921, 'lua/shared/queue/told.lua', 1],
-    [943, 'lua/shared/queue/idle.lua', 1],
-    [1005, 'lua/shared/queue/freed.lua', 1],
-    [1014, 'lua/queue/bury.lua', 56],
+    [30, 'lua/shared/clock.lua', 1],
+    [36, 'lua/shared/calls.lua', 1],
+    [82, 'lua/shared/tell.lua', 1],
+    [107, 'lua/shared/queue/state.lua', 1],
+    [183, 'lua/shared/queue/save.lua', 1],
+    [237, 'lua/shared/queue/save-call.lua', 1],
+    [245, 'lua/shared/queue/settings.lua', 1],
+    [272, 'lua/shared/queue/marks.lua', 1],
+    [284, 'lua/shared/queue/rate.lua', 1],
+    [304, 'lua/shared/queue/job.lua', 1],
+    [395, 'lua/shared/queue/run.lua', 1],
+    [442, 'lua/shared/queue/happened.lua', 1],
+    [454, 'lua/shared/queue/flags.lua', 1],
+    [456, 'lua/shared/queue/flagged.lua', 1],
+    [472, 'lua/shared/queue/entries.lua', 1],
+    [493, 'lua/shared/queue/history.lua', 1],
+    [507, 'lua/shared/queue/names.lua', 1],
+    [553, 'lua/shared/queue/failure.lua', 1],
+    [563, 'lua/shared/queue/groups.lua', 1],
+    [704, 'lua/shared/queue/dead.lua', 1],
+    [768, 'lua/shared/queue/end.lua', 1],
+    [796, 'lua/shared/queue/note-end.lua', 1],
+    [827, 'lua/shared/queue/tell-others.lua', 1],
+    [830, 'lua/shared/queue/result.lua', 1],
+    [855, 'lua/shared/queue/tell-ends.lua', 1],
+    [911, 'lua/shared/queue/tell-others.lua', 6],
+    [914, 'lua/shared/queue/publish.lua', 1],
+    [962, 'lua/shared/queue/tell-others.lua', 10],
+    [965, 'lua/shared/queue/stop.lua', 1],
+    [976, 'lua/shared/queue/judge-one.lua', 1],
+    [986, 'lua/shared/queue/told.lua', 1],
+    [1008, 'lua/shared/queue/idle.lua', 1],
+    [1070, 'lua/shared/queue/freed.lua', 1],
+    [1079, 'lua/queue/bury.lua', 58],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -4159,7 +4321,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '244d6e80bc5442e503807b94c9fd5f59d0d9908d',
+    sha1: '037c043872fb89717c719a853f69e59879b67822',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4183,6 +4345,7 @@ local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their f
 local kinds = KEYS[10] -- hash: kinds of failures
 local done = KEYS[11] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local results = KEYS[12] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[13] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -4518,6 +4681,18 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
 end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
@@ -4926,7 +5101,7 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -5012,6 +5187,57 @@ local function tell_ends(results, ended, now_ms, how)
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
+  if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
 end
 -- Finding a job by its id.
 
@@ -5062,6 +5288,7 @@ local keys = {
   kinds = kinds,
   done = done,
   results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, '', '')
@@ -5071,6 +5298,9 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -5078,6 +5308,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'absent'
   elseif run and (run.state == 'c' or run.state == 'x') then
     if run.state == 'c' then
+      happened(queue, 'stopping', seq, read_job(record), run, '')
       note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')
     end
     redis.call(
@@ -5090,6 +5321,7 @@ for at = wanted_at, #wanted, 1 do
   else
     local job = read_job(record)
     displace(keys, queue, seq, job, run, #record, now_us)
+    happened(queue, 'cancelled', seq, job, run, '')
     if not run or run.state ~= 'd' and run.state ~= 'f' then
       note_end(queue, jobs, seq, job, run, 'x', '', '', '')
     end
@@ -5103,35 +5335,38 @@ save_queue(meta, queue)
 return { 'cancelled', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'results'],
+  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'results', 'listeners'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/tell.lua', 1],
-    [58, 'lua/shared/queue/state.lua', 1],
-    [134, 'lua/shared/queue/save.lua', 1],
-    [188, 'lua/shared/queue/marks.lua', 1],
-    [200, 'lua/shared/queue/rate.lua', 1],
-    [220, 'lua/shared/queue/job.lua', 1],
-    [311, 'lua/shared/queue/run.lua', 1],
-    [358, 'lua/shared/queue/flags.lua', 1],
-    [360, 'lua/shared/queue/flagged.lua', 1],
-    [376, 'lua/shared/queue/entries.lua', 1],
-    [397, 'lua/shared/queue/history.lua', 1],
-    [411, 'lua/shared/queue/names.lua', 1],
-    [457, 'lua/shared/queue/failure.lua', 1],
-    [467, 'lua/shared/queue/groups.lua', 1],
-    [608, 'lua/shared/queue/ready.lua', 1],
-    [642, 'lua/shared/queue/dead.lua', 1],
-    [706, 'lua/shared/queue/end.lua', 1],
-    [734, 'lua/shared/queue/note-end.lua', 1],
-    [765, 'lua/shared/queue/tell-others.lua', 1],
-    [768, 'lua/shared/queue/result.lua', 1],
-    [793, 'lua/shared/queue/tell-ends.lua', 1],
-    [849, 'lua/shared/queue/tell-others.lua', 6],
-    [852, 'lua/shared/queue/find.lua', 1],
-    [873, 'lua/shared/queue/displace.lua', 1],
-    [889, 'lua/queue/cancel.lua', 49],
+    [28, 'lua/shared/clock.lua', 1],
+    [34, 'lua/shared/tell.lua', 1],
+    [59, 'lua/shared/queue/state.lua', 1],
+    [135, 'lua/shared/queue/save.lua', 1],
+    [189, 'lua/shared/queue/marks.lua', 1],
+    [201, 'lua/shared/queue/rate.lua', 1],
+    [221, 'lua/shared/queue/job.lua', 1],
+    [312, 'lua/shared/queue/run.lua', 1],
+    [359, 'lua/shared/queue/happened.lua', 1],
+    [371, 'lua/shared/queue/flags.lua', 1],
+    [373, 'lua/shared/queue/flagged.lua', 1],
+    [389, 'lua/shared/queue/entries.lua', 1],
+    [410, 'lua/shared/queue/history.lua', 1],
+    [424, 'lua/shared/queue/names.lua', 1],
+    [470, 'lua/shared/queue/failure.lua', 1],
+    [480, 'lua/shared/queue/groups.lua', 1],
+    [621, 'lua/shared/queue/ready.lua', 1],
+    [655, 'lua/shared/queue/dead.lua', 1],
+    [719, 'lua/shared/queue/end.lua', 1],
+    [747, 'lua/shared/queue/note-end.lua', 1],
+    [778, 'lua/shared/queue/tell-others.lua', 1],
+    [781, 'lua/shared/queue/result.lua', 1],
+    [806, 'lua/shared/queue/tell-ends.lua', 1],
+    [862, 'lua/shared/queue/tell-others.lua', 6],
+    [865, 'lua/shared/queue/publish.lua', 1],
+    [913, 'lua/shared/queue/tell-others.lua', 10],
+    [916, 'lua/shared/queue/find.lua', 1],
+    [937, 'lua/shared/queue/displace.lua', 1],
+    [953, 'lua/queue/cancel.lua', 51],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -5179,7 +5414,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '22fae214fb5493f91c9d0762314645ebb9c9b205',
+    sha1: '56219710761af893096015b796a9c4d6dfd7832b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5205,6 +5440,7 @@ local kinds = KEYS[14] -- hash: kinds of failures
 local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
 local results = KEYS[17] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -5317,7 +5553,65 @@ local keys = {
   done,
   idle,
   results,
+  listeners,
 }
+if redis.call('EXISTS', listeners) == 1 then
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+  publish(listeners, { { 'cleared', '0', '', '', 0, 0, 0, '' } }, math.floor(clock_us() / 1000))
+end
 local existed = 0
 for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))
@@ -5325,12 +5619,15 @@ end
 return { 'cleared', existed }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results', 'listeners'],
   lines: [
     [1, 'lua/queue/clear.lua', 1],
-    [28, 'lua/shared/tell.lua', 1],
-    [53, 'lua/shared/queue/idle.lua', 1],
-    [115, 'lua/queue/clear.lua', 30],
+    [29, 'lua/shared/tell.lua', 1],
+    [54, 'lua/shared/queue/idle.lua', 1],
+    [116, 'lua/queue/clear.lua', 31],
+    [140, 'lua/shared/clock.lua', 1],
+    [146, 'lua/shared/queue/publish.lua', 1],
+    [194, 'lua/queue/clear.lua', 57],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6300,7 +6597,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'f1b4aaedb6217f82a01dc0d76b01d9891718805c',
+    sha1: 'c359d1d0deedaa1f9cff4709a6d150205481d31e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6315,6 +6612,7 @@ local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
 local idle = KEYS[4] -- sorted set: workers that wait -> their number
+local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -6757,25 +7055,82 @@ queue.ready = queue.ready + bytes
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(count, 8), { channel = channel, sharded = sharded, counted = counted })
 end
+if queue.listened_ms * 1000 > now_us then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+  local events = {}
+  for place = 0, count - 1 do
+    events[place + 1] = { 'enqueued', string.format(form, first - base + place), '', name, 0, 0, 0, '' }
+  end
+  publish(listeners, events, math.floor(now_us / 1000))
+end
 save_queue_and_call(meta, queue, caller, call, math.floor(now_us / 1000), exact(first))
 return { 'enqueued', first }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'idle', 'listeners'],
   lines: [
     [1, 'lua/queue/enqueue-alike.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [27, 'lua/shared/exact-range.lua', 1],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/shared/calls.lua', 1],
-    [89, 'lua/shared/tell.lua', 1],
-    [114, 'lua/shared/queue/state.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 1],
-    [244, 'lua/shared/queue/save-call.lua', 1],
-    [252, 'lua/shared/queue/idle.lua', 1],
-    [314, 'lua/shared/queue/number.lua', 1],
-    [323, 'lua/shared/queue/job.lua', 1],
-    [414, 'lua/queue/enqueue-alike.lua', 33],
+    [23, 'lua/shared/exact.lua', 1],
+    [28, 'lua/shared/exact-range.lua', 1],
+    [38, 'lua/shared/clock.lua', 1],
+    [44, 'lua/shared/calls.lua', 1],
+    [90, 'lua/shared/tell.lua', 1],
+    [115, 'lua/shared/queue/state.lua', 1],
+    [191, 'lua/shared/queue/save.lua', 1],
+    [245, 'lua/shared/queue/save-call.lua', 1],
+    [253, 'lua/shared/queue/idle.lua', 1],
+    [315, 'lua/shared/queue/number.lua', 1],
+    [324, 'lua/shared/queue/job.lua', 1],
+    [415, 'lua/queue/enqueue-alike.lua', 34],
+    [457, 'lua/shared/queue/publish.lua', 1],
+    [505, 'lua/queue/enqueue-alike.lua', 77],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -6843,7 +7198,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '9d6e4ab0c683e411489f7f49209ae0770bcbe43b',
+    sha1: '7db756ce402080b026b08cbac563c5a59a052dc7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6867,6 +7222,7 @@ local turns = KEYS[8] -- list: groups that may be served, in turn
 local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
+local listeners = KEYS[12] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -7283,6 +7639,18 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
@@ -7567,6 +7935,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     return
   end
   new.id, new.unique = old.id, old.unique
+  happened(queue, 'replaced', seq, new, run, '')
   local record, token, flags = full_head(new) .. payload, 0, 0
   if run then
     token, flags = run.token, run.flags == PLAIN and 0 or run.flags
@@ -7688,6 +8057,9 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local count = (#specs - specs_at + 1) / 19
 local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
@@ -7725,6 +8097,7 @@ for at = specs_at, #specs, 19 do
       standing = standing + (due_ms == 0 and 1 or 0)
     end
   else
+    happened(queue, 'enqueued', seq, job, nil, '')
     add_job(keys, queue, seq, job, specs[at + 1], due_ms, now_us)
     if job.id ~= '' then
       redis.call('HSET', ids, 'i' .. job.id, seq)
@@ -7747,35 +8120,89 @@ if queue.idle > 0 then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
 end
+if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
 save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, duplicates))
 return { 'enqueued', first, duplicates }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'listeners'],
   lines: [
     [1, 'lua/queue/enqueue.lua', 1],
-    [30, 'lua/shared/exact.lua', 1],
-    [35, 'lua/shared/exact-range.lua', 1],
-    [45, 'lua/shared/clock.lua', 1],
-    [51, 'lua/shared/calls.lua', 1],
-    [97, 'lua/shared/tell.lua', 1],
-    [122, 'lua/shared/queue/state.lua', 1],
-    [198, 'lua/shared/queue/save.lua', 1],
-    [252, 'lua/shared/queue/save-call.lua', 1],
-    [260, 'lua/shared/queue/marks.lua', 1],
-    [272, 'lua/shared/queue/note-due.lua', 1],
-    [280, 'lua/shared/queue/rate.lua', 1],
-    [300, 'lua/shared/queue/job.lua', 1],
-    [391, 'lua/shared/queue/run.lua', 1],
-    [438, 'lua/shared/queue/flags.lua', 1],
-    [440, 'lua/shared/queue/names.lua', 1],
-    [486, 'lua/shared/queue/groups.lua', 1],
-    [627, 'lua/shared/queue/ready.lua', 1],
-    [661, 'lua/shared/queue/number.lua', 1],
-    [670, 'lua/shared/queue/enqueue.lua', 1],
-    [687, 'lua/shared/queue/replace.lua', 1],
-    [753, 'lua/shared/queue/idle.lua', 1],
-    [815, 'lua/queue/enqueue.lua', 51],
+    [31, 'lua/shared/exact.lua', 1],
+    [36, 'lua/shared/exact-range.lua', 1],
+    [46, 'lua/shared/clock.lua', 1],
+    [52, 'lua/shared/calls.lua', 1],
+    [98, 'lua/shared/tell.lua', 1],
+    [123, 'lua/shared/queue/state.lua', 1],
+    [199, 'lua/shared/queue/save.lua', 1],
+    [253, 'lua/shared/queue/save-call.lua', 1],
+    [261, 'lua/shared/queue/marks.lua', 1],
+    [273, 'lua/shared/queue/note-due.lua', 1],
+    [281, 'lua/shared/queue/rate.lua', 1],
+    [301, 'lua/shared/queue/job.lua', 1],
+    [392, 'lua/shared/queue/run.lua', 1],
+    [439, 'lua/shared/queue/happened.lua', 1],
+    [451, 'lua/shared/queue/flags.lua', 1],
+    [453, 'lua/shared/queue/names.lua', 1],
+    [499, 'lua/shared/queue/groups.lua', 1],
+    [640, 'lua/shared/queue/ready.lua', 1],
+    [674, 'lua/shared/queue/number.lua', 1],
+    [683, 'lua/shared/queue/enqueue.lua', 1],
+    [700, 'lua/shared/queue/replace.lua', 1],
+    [767, 'lua/shared/queue/idle.lua', 1],
+    [829, 'lua/queue/enqueue.lua', 53],
+    [921, 'lua/shared/queue/publish.lua', 1],
+    [969, 'lua/queue/enqueue.lua', 146],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 19)
@@ -9718,6 +10145,277 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
   },
 }
 
+export interface ListenArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** who listens, '<process>.<number>' */
+  readonly name: string
+  /** how long */
+  readonly listenMs: number
+  /** the channel of the events */
+  readonly channel: string
+  /** whether it is a sharded channel */
+  readonly sharded: boolean
+}
+
+export type ListenAnswer =
+  | { readonly status: 'listening'; readonly nowMs: number; readonly number: number }
+  | { readonly status: 'full' }
+
+
+/**
+ * Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes to the channel before. `number` is that of the newest message: those that follow count on from there. Safe to repeat. At most a thousand listen at once.
+ *
+ * Cost: O(listeners).
+ */
+export const listen: Operation<ListenArguments, ListenAnswer> = {
+  script: {
+    name: 'queue/listen',
+    sha1: '858650e0e798adfb58f1de923e777a77a209be18',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Listens to what happens in the queue, for \`listen_ms\` from now on; 0: no more. Who listens calls again in time, and subscribes
+to the channel before. \`number\` is that of the newest message: those that follow count on from there. Safe to repeat. At most
+a thousand listen at once.
+
+@returns listening  now_ms:integer number:integer
+@returns full
+@cost    O(listeners)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local listeners = KEYS[2] -- hash: who listens to events, where, and the number of the newest message
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local name = ARGV[2] -- text: who listens, '<process>.<number>'
+local listen_ms = tonumber(ARGV[3]) -- integer: how long
+local channel = ARGV[4] -- text: the channel of the events
+local sharded = ARGV[5] == '1' -- flag: whether it is a sharded channel
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Those who listen to events; see shared/queue/publish.
+local MOST_LISTENERS = 1000
+local LISTENERS_KEPT_MS = '7200000'
+
+-- Drops those whose time is over. Answers how many others there are, and until when the last of them listens.
+local function look_at_listeners(listeners, name, now_ms)
+  local stored = redis.call('HGETALL', listeners)
+  local count, last_ms = 0, 0
+  for at = 1, #stored, 2 do
+    local other = string.match(stored[at], '^l(.*)$')
+    local until_ms = other and tonumber(stored[at + 1])
+    if until_ms and until_ms <= now_ms then
+      redis.call('HDEL', listeners, stored[at])
+    elseif until_ms and other ~= name then
+      count, last_ms = count + 1, math.max(last_ms, until_ms)
+    end
+  end
+  return count, last_ms
+end
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local count, last_ms = look_at_listeners(listeners, name, now_ms)
+if listen_ms == 0 then
+  redis.call('HDEL', listeners, 'l' .. name)
+elseif count >= MOST_LISTENERS then
+  return { 'full' }
+else
+  begin_queue(meta, queue, now_us)
+  last_ms = math.max(last_ms, now_ms + listen_ms)
+  redis.call(
+    'HSET',
+    listeners,
+    'l' .. name,
+    string.format('%.0f', now_ms + listen_ms),
+    'channel',
+    (sharded and '1:' or '0:') .. channel
+  )
+  redis.call('PEXPIRE', listeners, LISTENERS_KEPT_MS)
+end
+if queue.began_us > 0 then
+  queue.listened_ms = last_ms
+  save_queue(meta, queue)
+end
+return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }
+`,
+  },
+  parts: ['meta', 'listeners'],
+  lines: [
+    [1, 'lua/queue/listen.lua', 1],
+    [18, 'lua/shared/clock.lua', 1],
+    [24, 'lua/shared/queue/state.lua', 1],
+    [100, 'lua/shared/queue/save.lua', 1],
+    [154, 'lua/shared/queue/listeners.lua', 1],
+    [173, 'lua/queue/listen.lua', 22],
+  ],
+  encode(args) {
+    return withoutDefaults([
+      args.codec,
+      args.name,
+      args.listenMs,
+      args.channel,
+      args.sharded ? 1 : 0,
+    ], [0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'listening':
+        return {
+          status: 'listening',
+          nowMs: asInteger(parts[1]),
+          number: asInteger(parts[2]),
+        }
+      case 'full':
+        return { status: 'full' }
+      default:
+        return unexpected('one of the answers listening, full', parts[0])
+    }
+  },
+}
+
 export interface NoteArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -9749,7 +10447,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: '235bbd22fd2dccd3256911f8ccd55661fa36b342',
+    sha1: 'ce4ef8f60ab37fd6e01490209e202e8450b6a661',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9764,6 +10462,7 @@ the job. A repeated call is answered the same and notes nothing more.
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ids = KEYS[3] -- hash: ids and unique keys of users
+local listeners = KEYS[4] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -10035,6 +10734,18 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
@@ -10160,6 +10871,9 @@ if remembered then
   return { 'noted', parse_refused(remembered) }
 end
 local now_ms = math.floor(clock_us() / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused, logs = {}, {}
 for at = notes_at, #notes, 4 do
   local token, what, value = tonumber(notes[at + 1]), notes[at + 2], notes[at + 3]
@@ -10172,34 +10886,90 @@ for at = notes_at, #notes, 4 do
     flag_job(jobs, seq, record, run, STORED)
     if what == 'progress' then
       redis.call('HSET', jobs, 'p' .. seq, value)
+      happened(queue, 'progress', seq, read_job(record), run, '')
     else
       logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, now_ms)
+      happened(queue, 'logged', seq, read_job(record), run, value)
     end
   end
 end
 for seq, log in pairs(logs) do
   redis.call('HSET', jobs, 'l' .. seq, log)
 end
+if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
 remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
 return { 'noted', refused }
 `,
   },
-  parts: ['meta', 'jobs', 'ids'],
+  parts: ['meta', 'jobs', 'ids', 'listeners'],
   lines: [
     [1, 'lua/queue/note.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/calls.lua', 1],
-    [70, 'lua/shared/queue/state.lua', 1],
-    [146, 'lua/shared/queue/job.lua', 1],
-    [237, 'lua/shared/queue/run.lua', 1],
-    [284, 'lua/shared/queue/flags.lua', 1],
-    [286, 'lua/shared/queue/flagged.lua', 1],
-    [302, 'lua/shared/queue/flag-job.lua', 1],
-    [317, 'lua/shared/queue/entries.lua', 1],
-    [338, 'lua/shared/queue/log.lua', 1],
-    [350, 'lua/shared/queue/find.lua', 1],
-    [371, 'lua/shared/queue/told.lua', 1],
-    [393, 'lua/queue/note.lua', 30],
+    [19, 'lua/shared/clock.lua', 1],
+    [25, 'lua/shared/calls.lua', 1],
+    [71, 'lua/shared/queue/state.lua', 1],
+    [147, 'lua/shared/queue/job.lua', 1],
+    [238, 'lua/shared/queue/run.lua', 1],
+    [285, 'lua/shared/queue/happened.lua', 1],
+    [297, 'lua/shared/queue/flags.lua', 1],
+    [299, 'lua/shared/queue/flagged.lua', 1],
+    [315, 'lua/shared/queue/flag-job.lua', 1],
+    [330, 'lua/shared/queue/entries.lua', 1],
+    [351, 'lua/shared/queue/log.lua', 1],
+    [363, 'lua/shared/queue/find.lua', 1],
+    [384, 'lua/shared/queue/told.lua', 1],
+    [406, 'lua/queue/note.lua', 32],
+    [448, 'lua/shared/queue/publish.lua', 1],
+    [496, 'lua/queue/note.lua', 75],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -10266,7 +11036,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '3f31746c97b8aff390e81044e494c2aab4b7980f',
+    sha1: '26ad2693f4cabe431d2583f4e7a56b1283765c0d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10289,6 +11059,7 @@ local held = KEYS[9] -- sorted set: groups that their rate holds back -> until w
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
 local results = KEYS[12] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[13] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -10682,6 +11453,18 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
@@ -11015,7 +11798,7 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -11101,6 +11884,57 @@ local function tell_ends(results, ended, now_ms, how)
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
+  if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
 end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
@@ -11108,6 +11942,7 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
+  happened(queue, 'cancelled', seq, job, run, '')
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
@@ -11218,6 +12053,7 @@ local keys = {
   held = held,
   ids = ids,
   results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -11237,6 +12073,9 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused = {}
 -- From the last to the first: each goes before the one behind it.
 for at = #claims - 1, claims_at, -2 do
@@ -11252,6 +12091,7 @@ for at = #claims - 1, claims_at, -2 do
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
+    happened(queue, 'released', seq, job, run, '')
     note_history(jobs, seq, run, 'g', now_ms, run.at_ms, '')
     redis.call(
       'HSET',
@@ -11272,37 +12112,40 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}
 return { 'released', refused }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'results'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'results', 'listeners'],
   lines: [
     [1, 'lua/queue/release.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/calls.lua', 1],
-    [81, 'lua/shared/tell.lua', 1],
-    [106, 'lua/shared/queue/state.lua', 1],
-    [182, 'lua/shared/queue/save.lua', 1],
-    [236, 'lua/shared/queue/save-call.lua', 1],
-    [244, 'lua/shared/queue/marks.lua', 1],
-    [256, 'lua/shared/queue/rate.lua', 1],
-    [276, 'lua/shared/queue/job.lua', 1],
-    [367, 'lua/shared/queue/run.lua', 1],
-    [414, 'lua/shared/queue/flags.lua', 1],
-    [416, 'lua/shared/queue/flagged.lua', 1],
-    [432, 'lua/shared/queue/entries.lua', 1],
-    [453, 'lua/shared/queue/history.lua', 1],
-    [467, 'lua/shared/queue/names.lua', 1],
-    [513, 'lua/shared/queue/groups.lua', 1],
-    [654, 'lua/shared/queue/ready.lua', 1],
-    [688, 'lua/shared/queue/end.lua', 1],
-    [716, 'lua/shared/queue/note-end.lua', 1],
-    [747, 'lua/shared/queue/tell-others.lua', 1],
-    [750, 'lua/shared/queue/result.lua', 1],
-    [775, 'lua/shared/queue/tell-ends.lua', 1],
-    [831, 'lua/shared/queue/tell-others.lua', 6],
-    [834, 'lua/shared/queue/stop.lua', 1],
-    [844, 'lua/shared/queue/idle.lua', 1],
-    [906, 'lua/shared/queue/judge-one.lua', 1],
-    [916, 'lua/shared/queue/told.lua', 1],
-    [938, 'lua/queue/release.lua', 53],
+    [30, 'lua/shared/clock.lua', 1],
+    [36, 'lua/shared/calls.lua', 1],
+    [82, 'lua/shared/tell.lua', 1],
+    [107, 'lua/shared/queue/state.lua', 1],
+    [183, 'lua/shared/queue/save.lua', 1],
+    [237, 'lua/shared/queue/save-call.lua', 1],
+    [245, 'lua/shared/queue/marks.lua', 1],
+    [257, 'lua/shared/queue/rate.lua', 1],
+    [277, 'lua/shared/queue/job.lua', 1],
+    [368, 'lua/shared/queue/run.lua', 1],
+    [415, 'lua/shared/queue/happened.lua', 1],
+    [427, 'lua/shared/queue/flags.lua', 1],
+    [429, 'lua/shared/queue/flagged.lua', 1],
+    [445, 'lua/shared/queue/entries.lua', 1],
+    [466, 'lua/shared/queue/history.lua', 1],
+    [480, 'lua/shared/queue/names.lua', 1],
+    [526, 'lua/shared/queue/groups.lua', 1],
+    [667, 'lua/shared/queue/ready.lua', 1],
+    [701, 'lua/shared/queue/end.lua', 1],
+    [729, 'lua/shared/queue/note-end.lua', 1],
+    [760, 'lua/shared/queue/tell-others.lua', 1],
+    [763, 'lua/shared/queue/result.lua', 1],
+    [788, 'lua/shared/queue/tell-ends.lua', 1],
+    [844, 'lua/shared/queue/tell-others.lua', 6],
+    [847, 'lua/shared/queue/publish.lua', 1],
+    [895, 'lua/shared/queue/tell-others.lua', 10],
+    [898, 'lua/shared/queue/stop.lua', 1],
+    [909, 'lua/shared/queue/idle.lua', 1],
+    [971, 'lua/shared/queue/judge-one.lua', 1],
+    [981, 'lua/shared/queue/told.lua', 1],
+    [1003, 'lua/queue/release.lua', 55],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -11360,7 +12203,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'f40cddca82d6dcec317cc552afb988b35dc560ef',
+    sha1: '4a4ff57ffc75bd5352baf83166ee05a49b9b0235',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11379,6 +12222,7 @@ local groups = KEYS[6] -- hash: the groups
 local turns = KEYS[7] -- list: groups that may be served, in turn
 local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[9] -- hash: ids and unique keys of users
+local listeners = KEYS[10] -- hash: who listens to events, where, and the number of the newest message
 local priority = tonumber(ARGV[1]) -- integer: the new one
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
@@ -11688,6 +12532,18 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
 -- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
 -- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
@@ -11916,6 +12772,10 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -11923,6 +12783,7 @@ for at = wanted_at, #wanted, 1 do
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
     local job = read_job(record)
     if job.priority ~= priority then
+      happened(queue, 'reprioritized', seq, job, run, '')
       if outcome == 'ready' then
         leave_ready(keys, queue, job, seq, now_us)
       end
@@ -11935,25 +12796,79 @@ for at = wanted_at, #wanted, 1 do
   end
   outcomes[#outcomes + 1] = outcome == 'stopping' and 'claimed' or outcome
 end
+if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
 save_queue(meta, queue)
 return { 'changed', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
   lines: [
     [1, 'lua/queue/reprioritize.lua', 1],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/save.lua', 1],
-    [156, 'lua/shared/queue/marks.lua', 1],
-    [168, 'lua/shared/queue/rate.lua', 1],
-    [188, 'lua/shared/queue/job.lua', 1],
-    [279, 'lua/shared/queue/run.lua', 1],
-    [326, 'lua/shared/queue/groups.lua', 1],
-    [467, 'lua/shared/queue/ready.lua', 1],
-    [501, 'lua/shared/queue/find.lua', 1],
-    [522, 'lua/shared/queue/reprioritize.lua', 1],
-    [545, 'lua/queue/reprioritize.lua', 31],
+    [21, 'lua/shared/clock.lua', 1],
+    [27, 'lua/shared/queue/state.lua', 1],
+    [103, 'lua/shared/queue/save.lua', 1],
+    [157, 'lua/shared/queue/marks.lua', 1],
+    [169, 'lua/shared/queue/rate.lua', 1],
+    [189, 'lua/shared/queue/job.lua', 1],
+    [280, 'lua/shared/queue/run.lua', 1],
+    [327, 'lua/shared/queue/happened.lua', 1],
+    [339, 'lua/shared/queue/groups.lua', 1],
+    [480, 'lua/shared/queue/ready.lua', 1],
+    [514, 'lua/shared/queue/find.lua', 1],
+    [535, 'lua/shared/queue/reprioritize.lua', 1],
+    [558, 'lua/queue/reprioritize.lua', 33],
+    [592, 'lua/shared/queue/publish.lua', 1],
+    [640, 'lua/queue/reprioritize.lua', 68],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -12005,7 +12920,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '506e5e257a28d28e4e1468f7435559df82226f49',
+    sha1: 'd1cf3418b1a38b11d7f446afe97e93b02991f7f4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12028,6 +12943,7 @@ local dead = KEYS[10] -- sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[11] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[12] -- hash: kinds of failures
 local idle = KEYS[13] -- sorted set: workers that wait -> their number
+local listeners = KEYS[14] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -12365,6 +13281,18 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
 end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
@@ -12749,6 +13677,7 @@ local function begin_again(keys, queue, seq, job, run, now_us)
   if run.state == 'f' then
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
+  happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
     'HSET',
@@ -12849,12 +13778,17 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local numbers = dead_of_kind(failed, kinds, kind, limit)
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   leave_dead(keys, queue, seq, run)
   if drops then
+    happened(queue, 'cancelled', seq, job, run, '')
     erase_job(jobs, ids, seq, job)
     queue.cancelled = queue.cancelled + 1
   else
@@ -12864,36 +13798,90 @@ end
 if not drops and queue.idle > 0 then
   call_idle(idle, queue, math.min(#numbers, 8), { channel = channel, sharded = sharded, counted = counted })
 end
+if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
 return { 'requeued', #numbers, tonumber(left or 0) }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'listeners'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/tell.lua', 1],
-    [59, 'lua/shared/queue/state.lua', 1],
-    [135, 'lua/shared/queue/save.lua', 1],
-    [189, 'lua/shared/queue/marks.lua', 1],
-    [201, 'lua/shared/queue/rate.lua', 1],
-    [221, 'lua/shared/queue/job.lua', 1],
-    [312, 'lua/shared/queue/run.lua', 1],
-    [359, 'lua/shared/queue/flags.lua', 1],
-    [361, 'lua/shared/queue/flagged.lua', 1],
-    [377, 'lua/shared/queue/entries.lua', 1],
-    [398, 'lua/shared/queue/history.lua', 1],
-    [412, 'lua/shared/queue/names.lua', 1],
-    [458, 'lua/shared/queue/failure.lua', 1],
-    [468, 'lua/shared/queue/groups.lua', 1],
-    [609, 'lua/shared/queue/ready.lua', 1],
-    [643, 'lua/shared/queue/dead.lua', 1],
-    [707, 'lua/shared/queue/end.lua', 1],
-    [735, 'lua/shared/queue/begin-again.lua', 1],
-    [753, 'lua/shared/queue/idle.lua', 1],
-    [815, 'lua/shared/queue/kind.lua', 1],
-    [823, 'lua/queue/requeue-failed.lua', 49],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/tell.lua', 1],
+    [60, 'lua/shared/queue/state.lua', 1],
+    [136, 'lua/shared/queue/save.lua', 1],
+    [190, 'lua/shared/queue/marks.lua', 1],
+    [202, 'lua/shared/queue/rate.lua', 1],
+    [222, 'lua/shared/queue/job.lua', 1],
+    [313, 'lua/shared/queue/run.lua', 1],
+    [360, 'lua/shared/queue/happened.lua', 1],
+    [372, 'lua/shared/queue/flags.lua', 1],
+    [374, 'lua/shared/queue/flagged.lua', 1],
+    [390, 'lua/shared/queue/entries.lua', 1],
+    [411, 'lua/shared/queue/history.lua', 1],
+    [425, 'lua/shared/queue/names.lua', 1],
+    [471, 'lua/shared/queue/failure.lua', 1],
+    [481, 'lua/shared/queue/groups.lua', 1],
+    [622, 'lua/shared/queue/ready.lua', 1],
+    [656, 'lua/shared/queue/dead.lua', 1],
+    [720, 'lua/shared/queue/end.lua', 1],
+    [748, 'lua/shared/queue/begin-again.lua', 1],
+    [767, 'lua/shared/queue/idle.lua', 1],
+    [829, 'lua/shared/queue/kind.lua', 1],
+    [837, 'lua/queue/requeue-failed.lua', 51],
+    [877, 'lua/shared/queue/publish.lua', 1],
+    [925, 'lua/queue/requeue-failed.lua', 92],
   ],
   encode(args) {
     return withoutDefaults([
@@ -12951,7 +13939,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'c3658e3ba2f1f0639342084e0f9296cddd4d4d2f',
+    sha1: 'b273e22550aa35978b5eb305d66e8dee4e67ffae',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12977,6 +13965,7 @@ local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[13] -- hash: kinds of failures
 local done = KEYS[14] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
+local listeners = KEYS[16] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -13312,6 +14301,18 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
 end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
@@ -13705,6 +14706,7 @@ local function begin_again(keys, queue, seq, job, run, now_us)
   if run.state == 'f' then
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
+  happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
     'HSET',
@@ -13799,6 +14801,10 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -13817,35 +14823,89 @@ end
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(requeued, 8), { channel = channel, sharded = sharded, counted = counted })
 end
+if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
 save_queue(meta, queue)
 return { 'requeued', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'listeners'],
   lines: [
     [1, 'lua/queue/requeue.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/tell.lua', 1],
-    [60, 'lua/shared/queue/state.lua', 1],
-    [136, 'lua/shared/queue/save.lua', 1],
-    [190, 'lua/shared/queue/marks.lua', 1],
-    [202, 'lua/shared/queue/rate.lua', 1],
-    [222, 'lua/shared/queue/job.lua', 1],
-    [313, 'lua/shared/queue/run.lua', 1],
-    [360, 'lua/shared/queue/flags.lua', 1],
-    [362, 'lua/shared/queue/flagged.lua', 1],
-    [378, 'lua/shared/queue/entries.lua', 1],
-    [399, 'lua/shared/queue/history.lua', 1],
-    [413, 'lua/shared/queue/names.lua', 1],
-    [459, 'lua/shared/queue/failure.lua', 1],
-    [469, 'lua/shared/queue/groups.lua', 1],
-    [610, 'lua/shared/queue/ready.lua', 1],
-    [644, 'lua/shared/queue/dead.lua', 1],
-    [708, 'lua/shared/queue/find.lua', 1],
-    [729, 'lua/shared/queue/displace.lua', 1],
-    [745, 'lua/shared/queue/begin-again.lua', 1],
-    [763, 'lua/shared/queue/idle.lua', 1],
-    [825, 'lua/queue/requeue.lua', 50],
+    [30, 'lua/shared/clock.lua', 1],
+    [36, 'lua/shared/tell.lua', 1],
+    [61, 'lua/shared/queue/state.lua', 1],
+    [137, 'lua/shared/queue/save.lua', 1],
+    [191, 'lua/shared/queue/marks.lua', 1],
+    [203, 'lua/shared/queue/rate.lua', 1],
+    [223, 'lua/shared/queue/job.lua', 1],
+    [314, 'lua/shared/queue/run.lua', 1],
+    [361, 'lua/shared/queue/happened.lua', 1],
+    [373, 'lua/shared/queue/flags.lua', 1],
+    [375, 'lua/shared/queue/flagged.lua', 1],
+    [391, 'lua/shared/queue/entries.lua', 1],
+    [412, 'lua/shared/queue/history.lua', 1],
+    [426, 'lua/shared/queue/names.lua', 1],
+    [472, 'lua/shared/queue/failure.lua', 1],
+    [482, 'lua/shared/queue/groups.lua', 1],
+    [623, 'lua/shared/queue/ready.lua', 1],
+    [657, 'lua/shared/queue/dead.lua', 1],
+    [721, 'lua/shared/queue/find.lua', 1],
+    [742, 'lua/shared/queue/displace.lua', 1],
+    [758, 'lua/shared/queue/begin-again.lua', 1],
+    [777, 'lua/shared/queue/idle.lua', 1],
+    [839, 'lua/queue/requeue.lua', 52],
+    [883, 'lua/shared/queue/publish.lua', 1],
+    [931, 'lua/queue/requeue.lua', 97],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -13918,7 +14978,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'b65309ef35575083f285b168149ea98b7d582dce',
+    sha1: '759a990d6fd619a88dcf5dbdddb099fdc10cfbcb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13945,6 +15005,7 @@ local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[14] -- hash: kinds of failures
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
 local results = KEYS[16] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[17] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -14372,6 +15433,18 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
 end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
@@ -14824,7 +15897,7 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -14910,6 +15983,57 @@ local function tell_ends(results, ended, now_ms, how)
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
+  if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
 end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
@@ -14917,6 +16041,7 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
+  happened(queue, 'cancelled', seq, job, run, '')
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys.jobs, keys.ids, seq, job)
   queue.cancelled = queue.cancelled + 1
@@ -15040,6 +16165,7 @@ local keys = {
   failed = failed,
   kinds = kinds,
   results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -15059,6 +16185,9 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 for at = failures_at, #failures, 5 do
   local place, seq = (at - failures_at) / 5, failures[at]
@@ -15075,6 +16204,7 @@ for at = failures_at, #failures, 5 do
     end_claim(keys, queue, job, run, now_us)
     local dies = run.attempts >= job.max_attempts
     note_history(jobs, seq, run, dies and 'b' or 't', now_ms, run.at_ms, failures[at + 3])
+    happened(queue, dies and 'buried' or 'retried', seq, job, run, failures[at + 3])
     if dies then
       note_end(queue, jobs, seq, job, run, 'd', failures[at + 3], failures[at + 4], '')
       bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
@@ -15103,44 +16233,47 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, bu
 return { 'retried', refused, buried }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'results'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'results', 'listeners'],
   lines: [
     [1, 'lua/queue/retry.lua', 1],
-    [33, 'lua/shared/clock.lua', 1],
-    [39, 'lua/shared/calls.lua', 1],
-    [85, 'lua/shared/tell.lua', 1],
-    [110, 'lua/shared/queue/state.lua', 1],
-    [186, 'lua/shared/queue/save.lua', 1],
-    [240, 'lua/shared/queue/save-call.lua', 1],
-    [248, 'lua/shared/queue/settings.lua', 1],
-    [275, 'lua/shared/queue/marks.lua', 1],
-    [287, 'lua/shared/queue/note-due.lua', 1],
-    [295, 'lua/shared/queue/rate.lua', 1],
-    [315, 'lua/shared/queue/job.lua', 1],
-    [406, 'lua/shared/queue/run.lua', 1],
-    [453, 'lua/shared/queue/flags.lua', 1],
-    [455, 'lua/shared/queue/flagged.lua', 1],
-    [471, 'lua/shared/queue/entries.lua', 1],
-    [492, 'lua/shared/queue/history.lua', 1],
-    [506, 'lua/shared/queue/names.lua', 1],
-    [552, 'lua/shared/queue/failure.lua', 1],
-    [562, 'lua/shared/queue/note-failure.lua', 1],
-    [566, 'lua/shared/queue/groups.lua', 1],
-    [707, 'lua/shared/queue/ready.lua', 1],
-    [741, 'lua/shared/queue/backoff.lua', 1],
-    [781, 'lua/shared/queue/dead.lua', 1],
-    [845, 'lua/shared/queue/end.lua', 1],
-    [873, 'lua/shared/queue/note-end.lua', 1],
-    [904, 'lua/shared/queue/tell-others.lua', 1],
-    [907, 'lua/shared/queue/result.lua', 1],
-    [932, 'lua/shared/queue/tell-ends.lua', 1],
-    [988, 'lua/shared/queue/tell-others.lua', 6],
-    [991, 'lua/shared/queue/stop.lua', 1],
-    [1001, 'lua/shared/queue/idle.lua', 1],
-    [1063, 'lua/shared/queue/judge-one.lua', 1],
-    [1073, 'lua/shared/queue/told.lua', 1],
-    [1095, 'lua/shared/queue/freed.lua', 1],
-    [1104, 'lua/queue/retry.lua', 64],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/calls.lua', 1],
+    [86, 'lua/shared/tell.lua', 1],
+    [111, 'lua/shared/queue/state.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 1],
+    [241, 'lua/shared/queue/save-call.lua', 1],
+    [249, 'lua/shared/queue/settings.lua', 1],
+    [276, 'lua/shared/queue/marks.lua', 1],
+    [288, 'lua/shared/queue/note-due.lua', 1],
+    [296, 'lua/shared/queue/rate.lua', 1],
+    [316, 'lua/shared/queue/job.lua', 1],
+    [407, 'lua/shared/queue/run.lua', 1],
+    [454, 'lua/shared/queue/happened.lua', 1],
+    [466, 'lua/shared/queue/flags.lua', 1],
+    [468, 'lua/shared/queue/flagged.lua', 1],
+    [484, 'lua/shared/queue/entries.lua', 1],
+    [505, 'lua/shared/queue/history.lua', 1],
+    [519, 'lua/shared/queue/names.lua', 1],
+    [565, 'lua/shared/queue/failure.lua', 1],
+    [575, 'lua/shared/queue/note-failure.lua', 1],
+    [579, 'lua/shared/queue/groups.lua', 1],
+    [720, 'lua/shared/queue/ready.lua', 1],
+    [754, 'lua/shared/queue/backoff.lua', 1],
+    [794, 'lua/shared/queue/dead.lua', 1],
+    [858, 'lua/shared/queue/end.lua', 1],
+    [886, 'lua/shared/queue/note-end.lua', 1],
+    [917, 'lua/shared/queue/tell-others.lua', 1],
+    [920, 'lua/shared/queue/result.lua', 1],
+    [945, 'lua/shared/queue/tell-ends.lua', 1],
+    [1001, 'lua/shared/queue/tell-others.lua', 6],
+    [1004, 'lua/shared/queue/publish.lua', 1],
+    [1052, 'lua/shared/queue/tell-others.lua', 10],
+    [1055, 'lua/shared/queue/stop.lua', 1],
+    [1066, 'lua/shared/queue/idle.lua', 1],
+    [1128, 'lua/shared/queue/judge-one.lua', 1],
+    [1138, 'lua/shared/queue/told.lua', 1],
+    [1160, 'lua/shared/queue/freed.lua', 1],
+    [1169, 'lua/queue/retry.lua', 66],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

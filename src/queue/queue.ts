@@ -13,10 +13,12 @@ import { Chores } from './chores.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimJobs } from './claiming.ts'
 import { type Enqueued, Enqueuer, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
+import type { EventOptions, QueueEvent } from './events.ts'
 import type { Handlers } from './handling.ts'
 import { checkJobName, JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
 import { type LentJobs, lendJobs } from './lending.ts'
+import { listenTo } from './listening.ts'
 import { Settings } from './settings.ts'
 import { Settler } from './settling.ts'
 import { SettlingByToken } from './settling-by-token.ts'
@@ -125,6 +127,14 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
   /** Starts to work on the jobs of the queue. Throws InvalidArgumentError. */
   work(handlers: Handlers<Jobs>, options: WorkOptions = {}): Worker<Jobs> {
     return new Worker(this.#source, handlers, options)
+  }
+
+  /**
+   * What happens in the queue from now on, as it happens. Nothing is published but while somebody listens; what may have
+   * been missed is told as a `gap`. Throws the signal's reason, InvalidArgumentError.
+   */
+  events(options: EventOptions = {}): AsyncGenerator<QueueEvent, void, undefined> {
+    return listenTo(this.#source, options)
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */

@@ -5,6 +5,7 @@ local function begin_again(keys, queue, seq, job, run, now_us)
   if run.state == 'f' then
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
+  happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
     'HSET',

@@ -43,6 +43,10 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
     end
+    if queue.events then
+      local id = job and job.id or ''
+      queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
+    end
     if job then
       note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
     end

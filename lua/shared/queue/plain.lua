@@ -1,8 +1,14 @@
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
--- Whether nothing but plain jobs can be met, and the call is not a repeated one.
+-- Whether nothing but plain jobs can be met, nobody listens, and the call is not a repeated one.
 local function is_quiet(queue, call, now_ms)
-  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks > 0 or queue.due_ms <= now_ms then
+  if
+    queue.layout ~= QUEUE_LAYOUT
+    or queue.settings
+    or queue.marks > 0
+    or queue.due_ms <= now_ms
+    or queue.listened_ms > now_ms
+  then
     return false
   end
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)

@@ -33,6 +33,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     return
   end
   new.id, new.unique = old.id, old.unique
+  happened(queue, 'replaced', seq, new, run, '')
   local record, token, flags = full_head(new) .. payload, 0, 0
   if run then
     token, flags = run.token, run.flags == PLAIN and 0 or run.flags
