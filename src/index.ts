@@ -196,16 +196,8 @@ export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
 export type { JobEnd } from './queue/awaiting.ts'
 export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './queue/events.ts'
 export type { Happening, HistoryEntry, JobHistory } from './queue/history.ts'
-export type {
-  Failures,
-  FoundJob,
-  Job,
-  JobListOptions,
-  JobPage,
-  JobState,
-  LogLine,
-  SearchOptions,
-} from './queue/jobs.ts'
+export type { FoundJob, Job, JobState, LogLine } from './queue/job.ts'
+export type { Failures, JobListOptions, JobPage, SearchOptions } from './queue/jobs.ts'
 export type { LentJob, LentJobs } from './queue/lending.ts'
 // A claim of a feed has options of its own.
 export {
@@ -230,6 +222,7 @@ export type {
   Settled,
   SettlingByToken,
 } from './queue/settling-by-token.ts'
+export type { TagCount } from './queue/tagging.ts'
 export { Worker, type WorkOptions } from './queue/worker.ts'
 export type {
   Allowed,

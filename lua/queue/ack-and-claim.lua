@@ -28,6 +28,7 @@ local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they en
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
 local results = KEYS[17] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[19] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -90,6 +91,7 @@ local keys = {
   done = done,
   results = results,
   listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)

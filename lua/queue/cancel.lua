@@ -20,6 +20,7 @@ local kinds = KEYS[10] -- hash: kinds of failures
 local done = KEYS[11] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local results = KEYS[12] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[13] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[14] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -61,6 +62,8 @@ local keys = {
   done = done,
   results = results,
   listeners = listeners,
+  ids = ids,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
@@ -97,7 +100,7 @@ for at = wanted_at, #wanted, 1 do
     if not run or run.state ~= 'd' and run.state ~= 'f' then
       note_end(queue, jobs, seq, job, run, 'x', '', '', '')
     end
-    erase_job(jobs, ids, seq, job)
+    erase_job(keys, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     outcomes[#outcomes + 1] = 'cancelled'
   end

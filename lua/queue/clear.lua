@@ -22,6 +22,7 @@ local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they en
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
 local results = KEYS[17] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[19] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -50,6 +51,7 @@ local keys = {
   idle,
   results,
   listeners,
+  tagged,
 }
 if redis.call('EXISTS', listeners) == 1 then
   -- @include shared/clock

@@ -20,6 +20,7 @@ local held = KEYS[9] -- sorted set: groups that their rate holds back -> until w
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
 local listeners = KEYS[12] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[13] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -47,6 +48,8 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/groups
 -- @include shared/queue/ready
 -- @include shared/queue/number
+-- @include shared/queue/enter-tags
+-- @include shared/queue/leave-tags
 -- @include shared/queue/enqueue
 -- @include shared/queue/replace
 -- @include shared/queue/idle
@@ -60,6 +63,7 @@ local keys = {
   groups = groups,
   turns = turns,
   held = held,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)

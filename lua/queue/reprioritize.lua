@@ -25,11 +25,12 @@ local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/run
+-- @include shared/queue/flags
 -- @include shared/queue/happened
 -- @include shared/queue/groups
 -- @include shared/queue/ready
 -- @include shared/queue/find
--- @include shared/queue/reprioritize
+-- @include shared/queue/rewrite
 
 local keys =
   { ready = ready, prioritized = prioritized, grouped = grouped, groups = groups, turns = turns, held = held }
@@ -54,7 +55,8 @@ for at = wanted_at, #wanted, 1 do
       if outcome == 'ready' then
         leave_ready(keys, queue, job, seq, now_us)
       end
-      change_priority(jobs, queue, seq, job, run, record, priority, outcome)
+      job.priority = priority
+      rewrite_job(jobs, queue, seq, job, run, record, outcome)
       if outcome == 'ready' then
         stand_ready(keys, queue, job, seq, false, now_us)
       end

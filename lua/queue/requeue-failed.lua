@@ -19,6 +19,7 @@ local failed = KEYS[11] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[12] -- hash: kinds of failures
 local idle = KEYS[13] -- sorted set: workers that wait -> their number
 local listeners = KEYS[14] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[15] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -60,6 +61,8 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  ids = ids,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
@@ -78,7 +81,7 @@ for _, seq in ipairs(numbers) do
   leave_dead(keys, queue, seq, run)
   if drops then
     happened(queue, 'cancelled', seq, job, run, '')
-    erase_job(jobs, ids, seq, job)
+    erase_job(keys, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   else
     begin_again(keys, queue, seq, job, run, now_us)

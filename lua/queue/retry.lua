@@ -23,6 +23,7 @@ local kinds = KEYS[14] -- hash: kinds of failures
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
 local results = KEYS[16] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[17] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[18] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -80,6 +81,7 @@ local keys = {
   kinds = kinds,
   results = results,
   listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)

@@ -652,7 +652,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '2d5461efb7f7119bfc205acd5bf4b4de91ca77f8',
+    sha1: 'e5584a71d1c14323985f265d36aef6fcbc653a71',
     reads: false,
     bytes: true,
     source: `--[[
@@ -685,6 +685,7 @@ local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they en
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
 local results = KEYS[17] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[19] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -1369,11 +1370,11 @@ local function fields_of(numbers)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, seq, job, run)
   redis.call(
     'HDEL',
-    jobs,
+    keys.jobs,
     seq,
     'r' .. seq,
     'e' .. seq,
@@ -1384,7 +1385,21 @@ local function erase_job(jobs, ids, seq, job)
     'w' .. seq
   )
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  -- TRACKED; see shared/queue/flagged.
+  local is_tracked = run and run.flags % 32 >= 16
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
   end
 end
 
@@ -1572,7 +1587,7 @@ local function stop_job(keys, queue, seq, now_us)
   end_claim(keys, queue, job, run, now_us)
   happened(queue, 'cancelled', seq, job, run, '')
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys.jobs, keys.ids, seq, job)
+  erase_job(keys, seq, job, run)
   queue.cancelled = queue.cancelled + 1
 end
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
@@ -1600,7 +1615,7 @@ local function drop_done(keys, queue, settings, now_ms, most)
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      erase_job(keys.jobs, keys.ids, seq, read_job(record))
+      erase_job(keys, seq, read_job(record), unpack_run(stored[at * 2]))
     end
   end
 end
@@ -1640,7 +1655,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
         free_unique(keys.ids, job, seq, true)
       end
     elseif job then
-      erase_job(keys.jobs, keys.ids, seq, job)
+      erase_job(keys, seq, job, run)
     else
       gone[#gone + 1] = seq
       gone[#gone + 1] = 'r' .. seq
@@ -2126,6 +2141,7 @@ local keys = {
   done = done,
   results = results,
   listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -2328,7 +2344,7 @@ local function reclaim_lost(keys, queue, now_us, most)
       if run.state == 'x' then
         happened(queue, 'cancelled', seq, job, run, '')
         note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-        erase_job(keys.jobs, keys.ids, seq, job)
+        erase_job(keys, seq, job, run)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
         note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, LOST)
@@ -2430,57 +2446,59 @@ return {
 }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results', 'listeners'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [42, 'lua/shared/clock.lua', 1],
-    [48, 'lua/shared/calls.lua', 1],
-    [94, 'lua/shared/tell.lua', 1],
-    [119, 'lua/shared/next-token.lua', 1],
-    [124, 'lua/shared/queue/state.lua', 1],
-    [200, 'lua/shared/queue/never.lua', 1],
-    [202, 'lua/shared/queue/save.lua', 1],
-    [256, 'lua/shared/queue/save-call.lua', 1],
-    [264, 'lua/shared/queue/settings.lua', 1],
-    [291, 'lua/shared/queue/marks.lua', 1],
-    [303, 'lua/shared/queue/note-due.lua', 1],
-    [311, 'lua/shared/queue/rate.lua', 1],
-    [331, 'lua/shared/queue/job.lua', 1],
-    [422, 'lua/shared/queue/flags.lua', 1],
-    [424, 'lua/shared/queue/run.lua', 1],
-    [471, 'lua/shared/queue/happened.lua', 1],
-    [483, 'lua/shared/queue/names.lua', 1],
-    [529, 'lua/shared/queue/groups.lua', 1],
-    [670, 'lua/shared/queue/ready.lua', 1],
-    [704, 'lua/shared/queue/fields.lua', 1],
-    [713, 'lua/shared/queue/end.lua', 1],
-    [741, 'lua/shared/queue/note-end.lua', 1],
-    [772, 'lua/shared/queue/tell-others.lua', 1],
-    [775, 'lua/shared/queue/result.lua', 1],
-    [800, 'lua/shared/queue/tell-ends.lua', 1],
-    [856, 'lua/shared/queue/tell-others.lua', 6],
-    [859, 'lua/shared/queue/publish.lua', 1],
-    [907, 'lua/shared/queue/tell-others.lua', 10],
-    [910, 'lua/shared/queue/stop.lua', 1],
-    [921, 'lua/shared/queue/finish.lua', 1],
-    [1008, 'lua/shared/queue/take.lua', 1],
-    [1147, 'lua/shared/queue/lease.lua', 1],
-    [1214, 'lua/shared/queue/told.lua', 1],
-    [1236, 'lua/shared/queue/claimed-before.lua', 1],
-    [1282, 'lua/shared/queue/idle.lua', 1],
-    [1344, 'lua/shared/queue/watch.lua', 1],
-    [1365, 'lua/shared/queue/judge.lua', 1],
-    [1428, 'lua/shared/queue/next-due.lua', 1],
-    [1454, 'lua/queue/ack-and-claim.lua', 75],
-    [1523, 'lua/shared/queue/flagged.lua', 1],
-    [1539, 'lua/shared/queue/entries.lua', 1],
-    [1560, 'lua/shared/queue/history.lua', 1],
-    [1574, 'lua/shared/queue/failure.lua', 1],
-    [1584, 'lua/shared/queue/note-failure.lua', 1],
-    [1588, 'lua/shared/queue/dead.lua', 1],
-    [1652, 'lua/shared/queue/reclaim.lua', 1],
-    [1699, 'lua/shared/queue/due.lua', 1],
-    [1721, 'lua/queue/ack-and-claim.lua', 152],
+    [43, 'lua/shared/clock.lua', 1],
+    [49, 'lua/shared/calls.lua', 1],
+    [95, 'lua/shared/tell.lua', 1],
+    [120, 'lua/shared/next-token.lua', 1],
+    [125, 'lua/shared/queue/state.lua', 1],
+    [201, 'lua/shared/queue/never.lua', 1],
+    [203, 'lua/shared/queue/save.lua', 1],
+    [257, 'lua/shared/queue/save-call.lua', 1],
+    [265, 'lua/shared/queue/settings.lua', 1],
+    [292, 'lua/shared/queue/marks.lua', 1],
+    [304, 'lua/shared/queue/note-due.lua', 1],
+    [312, 'lua/shared/queue/rate.lua', 1],
+    [332, 'lua/shared/queue/job.lua', 1],
+    [423, 'lua/shared/queue/flags.lua', 1],
+    [425, 'lua/shared/queue/run.lua', 1],
+    [472, 'lua/shared/queue/happened.lua', 1],
+    [484, 'lua/shared/queue/names.lua', 1],
+    [530, 'lua/shared/queue/groups.lua', 1],
+    [671, 'lua/shared/queue/ready.lua', 1],
+    [705, 'lua/shared/queue/fields.lua', 1],
+    [714, 'lua/shared/queue/end.lua', 1],
+    [736, 'lua/shared/queue/leave-tags.lua', 1],
+    [745, 'lua/shared/queue/end.lua', 24],
+    [756, 'lua/shared/queue/note-end.lua', 1],
+    [787, 'lua/shared/queue/tell-others.lua', 1],
+    [790, 'lua/shared/queue/result.lua', 1],
+    [815, 'lua/shared/queue/tell-ends.lua', 1],
+    [871, 'lua/shared/queue/tell-others.lua', 6],
+    [874, 'lua/shared/queue/publish.lua', 1],
+    [922, 'lua/shared/queue/tell-others.lua', 10],
+    [925, 'lua/shared/queue/stop.lua', 1],
+    [936, 'lua/shared/queue/finish.lua', 1],
+    [1023, 'lua/shared/queue/take.lua', 1],
+    [1162, 'lua/shared/queue/lease.lua', 1],
+    [1229, 'lua/shared/queue/told.lua', 1],
+    [1251, 'lua/shared/queue/claimed-before.lua', 1],
+    [1297, 'lua/shared/queue/idle.lua', 1],
+    [1359, 'lua/shared/queue/watch.lua', 1],
+    [1380, 'lua/shared/queue/judge.lua', 1],
+    [1443, 'lua/shared/queue/next-due.lua', 1],
+    [1469, 'lua/queue/ack-and-claim.lua', 76],
+    [1539, 'lua/shared/queue/flagged.lua', 1],
+    [1555, 'lua/shared/queue/entries.lua', 1],
+    [1576, 'lua/shared/queue/history.lua', 1],
+    [1590, 'lua/shared/queue/failure.lua', 1],
+    [1600, 'lua/shared/queue/note-failure.lua', 1],
+    [1604, 'lua/shared/queue/dead.lua', 1],
+    [1668, 'lua/shared/queue/reclaim.lua', 1],
+    [1715, 'lua/shared/queue/due.lua', 1],
+    [1737, 'lua/queue/ack-and-claim.lua', 154],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2553,7 +2571,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '0040921c764bb0eb604c32b74a736a3f67755a24',
+    sha1: 'ced850d82ed13f01644a5416baaf0f109823f19c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2827,20 +2845,23 @@ local function with_flag(flags, flag)
   end
   return is_flagged(flags, flag) and flags or flags + flag
 end
--- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before.
+-- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
+-- the run.
 local function flag_job(jobs, seq, record, run, flag)
   if run and is_flagged(run.flags, flag) then
-    return
+    return run
   elseif not run then
     local name = read_job(record).name
     run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
   end
+  run.flags = with_flag(run.flags, flag)
   redis.call(
     'HSET',
     jobs,
     'r' .. seq,
-    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, with_flag(run.flags, flag), run.name)
+    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, run.flags, run.name)
   )
+  return run
 end
 -- Finding a job by its id.
 
@@ -2995,10 +3016,10 @@ return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
     [254, 'lua/shared/queue/flags.lua', 1],
     [256, 'lua/shared/queue/flagged.lua', 1],
     [272, 'lua/shared/queue/flag-job.lua', 1],
-    [287, 'lua/shared/queue/find.lua', 1],
-    [308, 'lua/shared/queue/result.lua', 1],
-    [333, 'lua/shared/queue/waiters.lua', 1],
-    [399, 'lua/queue/await-end.lua', 35],
+    [290, 'lua/shared/queue/find.lua', 1],
+    [311, 'lua/shared/queue/result.lua', 1],
+    [336, 'lua/shared/queue/waiters.lua', 1],
+    [402, 'lua/queue/await-end.lua', 35],
   ],
   encode(args) {
     return [
@@ -3077,7 +3098,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '604f0a705bf19711d431cc5e91c54b42c4ae83ca',
+    sha1: '3b96fe9890d2d4ada73ed9f80e34cd48662022ea',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3101,6 +3122,7 @@ local kinds = KEYS[10] -- hash: kinds of failures
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
 local results = KEYS[12] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[13] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[14] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -3849,11 +3871,11 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, seq, job, run)
   redis.call(
     'HDEL',
-    jobs,
+    keys.jobs,
     seq,
     'r' .. seq,
     'e' .. seq,
@@ -3864,7 +3886,21 @@ local function erase_job(jobs, ids, seq, job)
     'w' .. seq
   )
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  -- TRACKED; see shared/queue/flagged.
+  local is_tracked = run and run.flags % 32 >= 16
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
   end
 end
 
@@ -4052,7 +4088,7 @@ local function stop_job(keys, queue, seq, now_us)
   end_claim(keys, queue, job, run, now_us)
   happened(queue, 'cancelled', seq, job, run, '')
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys.jobs, keys.ids, seq, job)
+  erase_job(keys, seq, job, run)
   queue.cancelled = queue.cancelled + 1
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
@@ -4171,6 +4207,7 @@ local keys = {
   kinds = kinds,
   results = results,
   listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -4221,43 +4258,45 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}
 return { 'buried', refused }
 `,
   },
-  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'results', 'listeners'],
+  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/bury.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/calls.lua', 1],
-    [82, 'lua/shared/tell.lua', 1],
-    [107, 'lua/shared/queue/state.lua', 1],
-    [183, 'lua/shared/queue/save.lua', 1],
-    [237, 'lua/shared/queue/save-call.lua', 1],
-    [245, 'lua/shared/queue/settings.lua', 1],
-    [272, 'lua/shared/queue/marks.lua', 1],
-    [284, 'lua/shared/queue/rate.lua', 1],
-    [304, 'lua/shared/queue/job.lua', 1],
-    [395, 'lua/shared/queue/run.lua', 1],
-    [442, 'lua/shared/queue/happened.lua', 1],
-    [454, 'lua/shared/queue/flags.lua', 1],
-    [456, 'lua/shared/queue/flagged.lua', 1],
-    [472, 'lua/shared/queue/entries.lua', 1],
-    [493, 'lua/shared/queue/history.lua', 1],
-    [507, 'lua/shared/queue/names.lua', 1],
-    [553, 'lua/shared/queue/failure.lua', 1],
-    [563, 'lua/shared/queue/groups.lua', 1],
-    [704, 'lua/shared/queue/dead.lua', 1],
-    [768, 'lua/shared/queue/end.lua', 1],
-    [796, 'lua/shared/queue/note-end.lua', 1],
-    [827, 'lua/shared/queue/tell-others.lua', 1],
-    [830, 'lua/shared/queue/result.lua', 1],
-    [855, 'lua/shared/queue/tell-ends.lua', 1],
-    [911, 'lua/shared/queue/tell-others.lua', 6],
-    [914, 'lua/shared/queue/publish.lua', 1],
-    [962, 'lua/shared/queue/tell-others.lua', 10],
-    [965, 'lua/shared/queue/stop.lua', 1],
-    [976, 'lua/shared/queue/judge-one.lua', 1],
-    [986, 'lua/shared/queue/told.lua', 1],
-    [1008, 'lua/shared/queue/idle.lua', 1],
-    [1070, 'lua/shared/queue/freed.lua', 1],
-    [1079, 'lua/queue/bury.lua', 58],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/calls.lua', 1],
+    [83, 'lua/shared/tell.lua', 1],
+    [108, 'lua/shared/queue/state.lua', 1],
+    [184, 'lua/shared/queue/save.lua', 1],
+    [238, 'lua/shared/queue/save-call.lua', 1],
+    [246, 'lua/shared/queue/settings.lua', 1],
+    [273, 'lua/shared/queue/marks.lua', 1],
+    [285, 'lua/shared/queue/rate.lua', 1],
+    [305, 'lua/shared/queue/job.lua', 1],
+    [396, 'lua/shared/queue/run.lua', 1],
+    [443, 'lua/shared/queue/happened.lua', 1],
+    [455, 'lua/shared/queue/flags.lua', 1],
+    [457, 'lua/shared/queue/flagged.lua', 1],
+    [473, 'lua/shared/queue/entries.lua', 1],
+    [494, 'lua/shared/queue/history.lua', 1],
+    [508, 'lua/shared/queue/names.lua', 1],
+    [554, 'lua/shared/queue/failure.lua', 1],
+    [564, 'lua/shared/queue/groups.lua', 1],
+    [705, 'lua/shared/queue/dead.lua', 1],
+    [769, 'lua/shared/queue/end.lua', 1],
+    [791, 'lua/shared/queue/leave-tags.lua', 1],
+    [800, 'lua/shared/queue/end.lua', 24],
+    [811, 'lua/shared/queue/note-end.lua', 1],
+    [842, 'lua/shared/queue/tell-others.lua', 1],
+    [845, 'lua/shared/queue/result.lua', 1],
+    [870, 'lua/shared/queue/tell-ends.lua', 1],
+    [926, 'lua/shared/queue/tell-others.lua', 6],
+    [929, 'lua/shared/queue/publish.lua', 1],
+    [977, 'lua/shared/queue/tell-others.lua', 10],
+    [980, 'lua/shared/queue/stop.lua', 1],
+    [991, 'lua/shared/queue/judge-one.lua', 1],
+    [1001, 'lua/shared/queue/told.lua', 1],
+    [1023, 'lua/shared/queue/idle.lua', 1],
+    [1085, 'lua/shared/queue/freed.lua', 1],
+    [1094, 'lua/queue/bury.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -4321,7 +4360,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '037c043872fb89717c719a853f69e59879b67822',
+    sha1: 'ee1f3cda98c8518c64e5134f9bcabf815d4eb761',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4346,6 +4385,7 @@ local kinds = KEYS[10] -- hash: kinds of failures
 local done = KEYS[11] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local results = KEYS[12] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[13] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[14] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -5044,11 +5084,11 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, seq, job, run)
   redis.call(
     'HDEL',
-    jobs,
+    keys.jobs,
     seq,
     'r' .. seq,
     'e' .. seq,
@@ -5059,7 +5099,21 @@ local function erase_job(jobs, ids, seq, job)
     'w' .. seq
   )
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  -- TRACKED; see shared/queue/flagged.
+  local is_tracked = run and run.flags % 32 >= 16
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
   end
 end
 
@@ -5289,6 +5343,8 @@ local keys = {
   done = done,
   results = results,
   listeners = listeners,
+  ids = ids,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
@@ -5325,7 +5381,7 @@ for at = wanted_at, #wanted, 1 do
     if not run or run.state ~= 'd' and run.state ~= 'f' then
       note_end(queue, jobs, seq, job, run, 'x', '', '', '')
     end
-    erase_job(jobs, ids, seq, job)
+    erase_job(keys, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     outcomes[#outcomes + 1] = 'cancelled'
   end
@@ -5335,38 +5391,40 @@ save_queue(meta, queue)
 return { 'cancelled', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'results', 'listeners'],
+  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/tell.lua', 1],
-    [59, 'lua/shared/queue/state.lua', 1],
-    [135, 'lua/shared/queue/save.lua', 1],
-    [189, 'lua/shared/queue/marks.lua', 1],
-    [201, 'lua/shared/queue/rate.lua', 1],
-    [221, 'lua/shared/queue/job.lua', 1],
-    [312, 'lua/shared/queue/run.lua', 1],
-    [359, 'lua/shared/queue/happened.lua', 1],
-    [371, 'lua/shared/queue/flags.lua', 1],
-    [373, 'lua/shared/queue/flagged.lua', 1],
-    [389, 'lua/shared/queue/entries.lua', 1],
-    [410, 'lua/shared/queue/history.lua', 1],
-    [424, 'lua/shared/queue/names.lua', 1],
-    [470, 'lua/shared/queue/failure.lua', 1],
-    [480, 'lua/shared/queue/groups.lua', 1],
-    [621, 'lua/shared/queue/ready.lua', 1],
-    [655, 'lua/shared/queue/dead.lua', 1],
-    [719, 'lua/shared/queue/end.lua', 1],
-    [747, 'lua/shared/queue/note-end.lua', 1],
-    [778, 'lua/shared/queue/tell-others.lua', 1],
-    [781, 'lua/shared/queue/result.lua', 1],
-    [806, 'lua/shared/queue/tell-ends.lua', 1],
-    [862, 'lua/shared/queue/tell-others.lua', 6],
-    [865, 'lua/shared/queue/publish.lua', 1],
-    [913, 'lua/shared/queue/tell-others.lua', 10],
-    [916, 'lua/shared/queue/find.lua', 1],
-    [937, 'lua/shared/queue/displace.lua', 1],
-    [953, 'lua/queue/cancel.lua', 51],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/tell.lua', 1],
+    [60, 'lua/shared/queue/state.lua', 1],
+    [136, 'lua/shared/queue/save.lua', 1],
+    [190, 'lua/shared/queue/marks.lua', 1],
+    [202, 'lua/shared/queue/rate.lua', 1],
+    [222, 'lua/shared/queue/job.lua', 1],
+    [313, 'lua/shared/queue/run.lua', 1],
+    [360, 'lua/shared/queue/happened.lua', 1],
+    [372, 'lua/shared/queue/flags.lua', 1],
+    [374, 'lua/shared/queue/flagged.lua', 1],
+    [390, 'lua/shared/queue/entries.lua', 1],
+    [411, 'lua/shared/queue/history.lua', 1],
+    [425, 'lua/shared/queue/names.lua', 1],
+    [471, 'lua/shared/queue/failure.lua', 1],
+    [481, 'lua/shared/queue/groups.lua', 1],
+    [622, 'lua/shared/queue/ready.lua', 1],
+    [656, 'lua/shared/queue/dead.lua', 1],
+    [720, 'lua/shared/queue/end.lua', 1],
+    [742, 'lua/shared/queue/leave-tags.lua', 1],
+    [751, 'lua/shared/queue/end.lua', 24],
+    [762, 'lua/shared/queue/note-end.lua', 1],
+    [793, 'lua/shared/queue/tell-others.lua', 1],
+    [796, 'lua/shared/queue/result.lua', 1],
+    [821, 'lua/shared/queue/tell-ends.lua', 1],
+    [877, 'lua/shared/queue/tell-others.lua', 6],
+    [880, 'lua/shared/queue/publish.lua', 1],
+    [928, 'lua/shared/queue/tell-others.lua', 10],
+    [931, 'lua/shared/queue/find.lua', 1],
+    [952, 'lua/shared/queue/displace.lua', 1],
+    [968, 'lua/queue/cancel.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -5414,7 +5472,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '56219710761af893096015b796a9c4d6dfd7832b',
+    sha1: 'b07a79d2d0092a88929ede67cbb950ef3f09a3f4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5441,6 +5499,7 @@ local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they en
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
 local results = KEYS[17] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[19] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -5554,6 +5613,7 @@ local keys = {
   idle,
   results,
   listeners,
+  tagged,
 }
 if redis.call('EXISTS', listeners) == 1 then
 -- The only reader of the server's time: microseconds since 1970.
@@ -5619,15 +5679,15 @@ end
 return { 'cleared', existed }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results', 'listeners'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/clear.lua', 1],
-    [29, 'lua/shared/tell.lua', 1],
-    [54, 'lua/shared/queue/idle.lua', 1],
-    [116, 'lua/queue/clear.lua', 31],
-    [140, 'lua/shared/clock.lua', 1],
-    [146, 'lua/shared/queue/publish.lua', 1],
-    [194, 'lua/queue/clear.lua', 57],
+    [30, 'lua/shared/tell.lua', 1],
+    [55, 'lua/shared/queue/idle.lua', 1],
+    [117, 'lua/queue/clear.lua', 32],
+    [142, 'lua/shared/clock.lua', 1],
+    [148, 'lua/shared/queue/publish.lua', 1],
+    [196, 'lua/queue/clear.lua', 59],
   ],
   encode(args) {
     return withoutDefaults([
@@ -7198,7 +7258,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '7db756ce402080b026b08cbac563c5a59a052dc7',
+    sha1: '5462a21636ba8c312f8274a9d040684be342198b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7223,6 +7283,7 @@ local held = KEYS[9] -- sorted set: groups that their rate holds back -> until w
 local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
 local listeners = KEYS[12] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[13] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -7883,6 +7944,21 @@ local function number_jobs(queue, count, now_us)
   queue.enqueued = queue.enqueued + count
   return first
 end
+-- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
+local function enter_tags(tagged, seq, tags)
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+  end
+end
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
 -- Putting jobs into a queue.
 
 -- A job is there from \`due_ms\` on; 0: at once.
@@ -7898,6 +7974,9 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
+  end
+  if job.tags ~= '' then
+    enter_tags(keys.tagged, seq, job.tags)
   end
 end
 -- Duplicates: what is remembered of them, and jobs that they replace.
@@ -7942,6 +8021,10 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   end
   local size = #record
   redis.call('HSET', keys.jobs, seq, record)
+  if old.tags ~= new.tags then
+    leave_tags(keys.tagged, seq, old.tags, false)
+    enter_tags(keys.tagged, seq, new.tags)
+  end
   if run and run.state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - #stored[1]
@@ -8039,6 +8122,7 @@ local keys = {
   groups = groups,
   turns = turns,
   held = held,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -8175,34 +8259,36 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, du
 return { 'enqueued', first, duplicates }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'listeners'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/enqueue.lua', 1],
-    [31, 'lua/shared/exact.lua', 1],
-    [36, 'lua/shared/exact-range.lua', 1],
-    [46, 'lua/shared/clock.lua', 1],
-    [52, 'lua/shared/calls.lua', 1],
-    [98, 'lua/shared/tell.lua', 1],
-    [123, 'lua/shared/queue/state.lua', 1],
-    [199, 'lua/shared/queue/save.lua', 1],
-    [253, 'lua/shared/queue/save-call.lua', 1],
-    [261, 'lua/shared/queue/marks.lua', 1],
-    [273, 'lua/shared/queue/note-due.lua', 1],
-    [281, 'lua/shared/queue/rate.lua', 1],
-    [301, 'lua/shared/queue/job.lua', 1],
-    [392, 'lua/shared/queue/run.lua', 1],
-    [439, 'lua/shared/queue/happened.lua', 1],
-    [451, 'lua/shared/queue/flags.lua', 1],
-    [453, 'lua/shared/queue/names.lua', 1],
-    [499, 'lua/shared/queue/groups.lua', 1],
-    [640, 'lua/shared/queue/ready.lua', 1],
-    [674, 'lua/shared/queue/number.lua', 1],
-    [683, 'lua/shared/queue/enqueue.lua', 1],
-    [700, 'lua/shared/queue/replace.lua', 1],
-    [767, 'lua/shared/queue/idle.lua', 1],
-    [829, 'lua/queue/enqueue.lua', 53],
-    [921, 'lua/shared/queue/publish.lua', 1],
-    [969, 'lua/queue/enqueue.lua', 146],
+    [32, 'lua/shared/exact.lua', 1],
+    [37, 'lua/shared/exact-range.lua', 1],
+    [47, 'lua/shared/clock.lua', 1],
+    [53, 'lua/shared/calls.lua', 1],
+    [99, 'lua/shared/tell.lua', 1],
+    [124, 'lua/shared/queue/state.lua', 1],
+    [200, 'lua/shared/queue/save.lua', 1],
+    [254, 'lua/shared/queue/save-call.lua', 1],
+    [262, 'lua/shared/queue/marks.lua', 1],
+    [274, 'lua/shared/queue/note-due.lua', 1],
+    [282, 'lua/shared/queue/rate.lua', 1],
+    [302, 'lua/shared/queue/job.lua', 1],
+    [393, 'lua/shared/queue/run.lua', 1],
+    [440, 'lua/shared/queue/happened.lua', 1],
+    [452, 'lua/shared/queue/flags.lua', 1],
+    [454, 'lua/shared/queue/names.lua', 1],
+    [500, 'lua/shared/queue/groups.lua', 1],
+    [641, 'lua/shared/queue/ready.lua', 1],
+    [675, 'lua/shared/queue/number.lua', 1],
+    [684, 'lua/shared/queue/enter-tags.lua', 1],
+    [690, 'lua/shared/queue/leave-tags.lua', 1],
+    [699, 'lua/shared/queue/enqueue.lua', 1],
+    [719, 'lua/shared/queue/replace.lua', 1],
+    [790, 'lua/shared/queue/idle.lua', 1],
+    [852, 'lua/queue/enqueue.lua', 56],
+    [945, 'lua/shared/queue/publish.lua', 1],
+    [993, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 19)
@@ -10447,7 +10533,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'ce4ef8f60ab37fd6e01490209e202e8450b6a661',
+    sha1: 'a20f69f481967b3a4de58fdfd66e1c474704cce0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10764,20 +10850,23 @@ local function with_flag(flags, flag)
   end
   return is_flagged(flags, flag) and flags or flags + flag
 end
--- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before.
+-- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
+-- the run.
 local function flag_job(jobs, seq, record, run, flag)
   if run and is_flagged(run.flags, flag) then
-    return
+    return run
   elseif not run then
     local name = read_job(record).name
     run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
   end
+  run.flags = with_flag(run.flags, flag)
   redis.call(
     'HSET',
     jobs,
     'r' .. seq,
-    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, with_flag(run.flags, flag), run.name)
+    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, run.flags, run.name)
   )
+  return run
 end
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
 
@@ -10963,13 +11052,13 @@ return { 'noted', refused }
     [297, 'lua/shared/queue/flags.lua', 1],
     [299, 'lua/shared/queue/flagged.lua', 1],
     [315, 'lua/shared/queue/flag-job.lua', 1],
-    [330, 'lua/shared/queue/entries.lua', 1],
-    [351, 'lua/shared/queue/log.lua', 1],
-    [363, 'lua/shared/queue/find.lua', 1],
-    [384, 'lua/shared/queue/told.lua', 1],
-    [406, 'lua/queue/note.lua', 32],
-    [448, 'lua/shared/queue/publish.lua', 1],
-    [496, 'lua/queue/note.lua', 75],
+    [333, 'lua/shared/queue/entries.lua', 1],
+    [354, 'lua/shared/queue/log.lua', 1],
+    [366, 'lua/shared/queue/find.lua', 1],
+    [387, 'lua/shared/queue/told.lua', 1],
+    [409, 'lua/queue/note.lua', 32],
+    [451, 'lua/shared/queue/publish.lua', 1],
+    [499, 'lua/queue/note.lua', 75],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -11036,7 +11125,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '26ad2693f4cabe431d2583f4e7a56b1283765c0d',
+    sha1: '03e892e12909c8ede0650196cd09d2bc94e265b7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11060,6 +11149,7 @@ local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
 local results = KEYS[12] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[13] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[14] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -11741,11 +11831,11 @@ local function leave_ready(keys, queue, job, seq, now_us)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, seq, job, run)
   redis.call(
     'HDEL',
-    jobs,
+    keys.jobs,
     seq,
     'r' .. seq,
     'e' .. seq,
@@ -11756,7 +11846,21 @@ local function erase_job(jobs, ids, seq, job)
     'w' .. seq
   )
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  -- TRACKED; see shared/queue/flagged.
+  local is_tracked = run and run.flags % 32 >= 16
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
   end
 end
 
@@ -11944,7 +12048,7 @@ local function stop_job(keys, queue, seq, now_us)
   end_claim(keys, queue, job, run, now_us)
   happened(queue, 'cancelled', seq, job, run, '')
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys.jobs, keys.ids, seq, job)
+  erase_job(keys, seq, job, run)
   queue.cancelled = queue.cancelled + 1
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
@@ -12054,6 +12158,7 @@ local keys = {
   ids = ids,
   results = results,
   listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -12112,40 +12217,42 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}
 return { 'released', refused }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'results', 'listeners'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/release.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/calls.lua', 1],
-    [82, 'lua/shared/tell.lua', 1],
-    [107, 'lua/shared/queue/state.lua', 1],
-    [183, 'lua/shared/queue/save.lua', 1],
-    [237, 'lua/shared/queue/save-call.lua', 1],
-    [245, 'lua/shared/queue/marks.lua', 1],
-    [257, 'lua/shared/queue/rate.lua', 1],
-    [277, 'lua/shared/queue/job.lua', 1],
-    [368, 'lua/shared/queue/run.lua', 1],
-    [415, 'lua/shared/queue/happened.lua', 1],
-    [427, 'lua/shared/queue/flags.lua', 1],
-    [429, 'lua/shared/queue/flagged.lua', 1],
-    [445, 'lua/shared/queue/entries.lua', 1],
-    [466, 'lua/shared/queue/history.lua', 1],
-    [480, 'lua/shared/queue/names.lua', 1],
-    [526, 'lua/shared/queue/groups.lua', 1],
-    [667, 'lua/shared/queue/ready.lua', 1],
-    [701, 'lua/shared/queue/end.lua', 1],
-    [729, 'lua/shared/queue/note-end.lua', 1],
-    [760, 'lua/shared/queue/tell-others.lua', 1],
-    [763, 'lua/shared/queue/result.lua', 1],
-    [788, 'lua/shared/queue/tell-ends.lua', 1],
-    [844, 'lua/shared/queue/tell-others.lua', 6],
-    [847, 'lua/shared/queue/publish.lua', 1],
-    [895, 'lua/shared/queue/tell-others.lua', 10],
-    [898, 'lua/shared/queue/stop.lua', 1],
-    [909, 'lua/shared/queue/idle.lua', 1],
-    [971, 'lua/shared/queue/judge-one.lua', 1],
-    [981, 'lua/shared/queue/told.lua', 1],
-    [1003, 'lua/queue/release.lua', 55],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/calls.lua', 1],
+    [83, 'lua/shared/tell.lua', 1],
+    [108, 'lua/shared/queue/state.lua', 1],
+    [184, 'lua/shared/queue/save.lua', 1],
+    [238, 'lua/shared/queue/save-call.lua', 1],
+    [246, 'lua/shared/queue/marks.lua', 1],
+    [258, 'lua/shared/queue/rate.lua', 1],
+    [278, 'lua/shared/queue/job.lua', 1],
+    [369, 'lua/shared/queue/run.lua', 1],
+    [416, 'lua/shared/queue/happened.lua', 1],
+    [428, 'lua/shared/queue/flags.lua', 1],
+    [430, 'lua/shared/queue/flagged.lua', 1],
+    [446, 'lua/shared/queue/entries.lua', 1],
+    [467, 'lua/shared/queue/history.lua', 1],
+    [481, 'lua/shared/queue/names.lua', 1],
+    [527, 'lua/shared/queue/groups.lua', 1],
+    [668, 'lua/shared/queue/ready.lua', 1],
+    [702, 'lua/shared/queue/end.lua', 1],
+    [724, 'lua/shared/queue/leave-tags.lua', 1],
+    [733, 'lua/shared/queue/end.lua', 24],
+    [744, 'lua/shared/queue/note-end.lua', 1],
+    [775, 'lua/shared/queue/tell-others.lua', 1],
+    [778, 'lua/shared/queue/result.lua', 1],
+    [803, 'lua/shared/queue/tell-ends.lua', 1],
+    [859, 'lua/shared/queue/tell-others.lua', 6],
+    [862, 'lua/shared/queue/publish.lua', 1],
+    [910, 'lua/shared/queue/tell-others.lua', 10],
+    [913, 'lua/shared/queue/stop.lua', 1],
+    [924, 'lua/shared/queue/idle.lua', 1],
+    [986, 'lua/shared/queue/judge-one.lua', 1],
+    [996, 'lua/shared/queue/told.lua', 1],
+    [1018, 'lua/queue/release.lua', 56],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -12203,7 +12310,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '4a4ff57ffc75bd5352baf83166ee05a49b9b0235',
+    sha1: '228ead70aded9c7343ab8b760114b8c40d21bc02',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12532,6 +12639,8 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
@@ -12740,26 +12849,19 @@ local STATES =
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
--- Another priority for a job that stands nowhere, or where priorities do not count.
-local function change_priority(jobs, queue, seq, job, run, record, priority, state)
-  job.priority = priority
+-- Other options for a job, in the place where it stands. \`state\`: as in find.
+local function rewrite_job(jobs, queue, seq, job, run, record, state)
   local changed = full_head(job) .. string.sub(record, job.body_at)
+  local bytes = state == 'stopping' and 'claimed' or state
   redis.call('HSET', jobs, seq, changed)
-  queue[state] = queue[state] + #changed - #record
+  queue[bytes] = queue[bytes] + #changed - #record
   if run then
+    local flags = run.flags == PLAIN and 0 or run.flags
     redis.call(
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run(
-        run.state,
-        run.token,
-        run.attempts,
-        run.at_ms,
-        #changed,
-        run.flags == 1 and 0 or run.flags,
-        run.name
-      )
+      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, flags, run.name)
     )
   end
 end
@@ -12787,7 +12889,8 @@ for at = wanted_at, #wanted, 1 do
       if outcome == 'ready' then
         leave_ready(keys, queue, job, seq, now_us)
       end
-      change_priority(jobs, queue, seq, job, run, record, priority, outcome)
+      job.priority = priority
+      rewrite_job(jobs, queue, seq, job, run, record, outcome)
       if outcome == 'ready' then
         stand_ready(keys, queue, job, seq, false, now_us)
       end
@@ -12861,14 +12964,15 @@ return { 'changed', outcomes }
     [169, 'lua/shared/queue/rate.lua', 1],
     [189, 'lua/shared/queue/job.lua', 1],
     [280, 'lua/shared/queue/run.lua', 1],
-    [327, 'lua/shared/queue/happened.lua', 1],
-    [339, 'lua/shared/queue/groups.lua', 1],
-    [480, 'lua/shared/queue/ready.lua', 1],
-    [514, 'lua/shared/queue/find.lua', 1],
-    [535, 'lua/shared/queue/reprioritize.lua', 1],
-    [558, 'lua/queue/reprioritize.lua', 33],
-    [592, 'lua/shared/queue/publish.lua', 1],
-    [640, 'lua/queue/reprioritize.lua', 68],
+    [327, 'lua/shared/queue/flags.lua', 1],
+    [329, 'lua/shared/queue/happened.lua', 1],
+    [341, 'lua/shared/queue/groups.lua', 1],
+    [482, 'lua/shared/queue/ready.lua', 1],
+    [516, 'lua/shared/queue/find.lua', 1],
+    [537, 'lua/shared/queue/rewrite.lua', 1],
+    [553, 'lua/queue/reprioritize.lua', 34],
+    [588, 'lua/shared/queue/publish.lua', 1],
+    [636, 'lua/queue/reprioritize.lua', 70],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -12920,7 +13024,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'd1cf3418b1a38b11d7f446afe97e93b02991f7f4',
+    sha1: '90990b53a901c913faf4974a16f4e4cf4aaf1f9a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12944,6 +13048,7 @@ local failed = KEYS[11] -- sorted set: dead jobs -> number of the kind of their 
 local kinds = KEYS[12] -- hash: kinds of failures
 local idle = KEYS[13] -- sorted set: workers that wait -> their number
 local listeners = KEYS[14] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[15] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -13644,11 +13749,11 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, seq, job, run)
   redis.call(
     'HDEL',
-    jobs,
+    keys.jobs,
     seq,
     'r' .. seq,
     'e' .. seq,
@@ -13659,7 +13764,21 @@ local function erase_job(jobs, ids, seq, job)
     'w' .. seq
   )
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  -- TRACKED; see shared/queue/flagged.
+  local is_tracked = run and run.flags % 32 >= 16
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
   end
 end
 
@@ -13771,6 +13890,8 @@ local keys = {
   dead = dead,
   failed = failed,
   kinds = kinds,
+  ids = ids,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
@@ -13789,7 +13910,7 @@ for _, seq in ipairs(numbers) do
   leave_dead(keys, queue, seq, run)
   if drops then
     happened(queue, 'cancelled', seq, job, run, '')
-    erase_job(jobs, ids, seq, job)
+    erase_job(keys, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   else
     begin_again(keys, queue, seq, job, run, now_us)
@@ -13854,34 +13975,36 @@ local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+
 return { 'requeued', #numbers, tonumber(left or 0) }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'listeners'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/tell.lua', 1],
-    [60, 'lua/shared/queue/state.lua', 1],
-    [136, 'lua/shared/queue/save.lua', 1],
-    [190, 'lua/shared/queue/marks.lua', 1],
-    [202, 'lua/shared/queue/rate.lua', 1],
-    [222, 'lua/shared/queue/job.lua', 1],
-    [313, 'lua/shared/queue/run.lua', 1],
-    [360, 'lua/shared/queue/happened.lua', 1],
-    [372, 'lua/shared/queue/flags.lua', 1],
-    [374, 'lua/shared/queue/flagged.lua', 1],
-    [390, 'lua/shared/queue/entries.lua', 1],
-    [411, 'lua/shared/queue/history.lua', 1],
-    [425, 'lua/shared/queue/names.lua', 1],
-    [471, 'lua/shared/queue/failure.lua', 1],
-    [481, 'lua/shared/queue/groups.lua', 1],
-    [622, 'lua/shared/queue/ready.lua', 1],
-    [656, 'lua/shared/queue/dead.lua', 1],
-    [720, 'lua/shared/queue/end.lua', 1],
-    [748, 'lua/shared/queue/begin-again.lua', 1],
-    [767, 'lua/shared/queue/idle.lua', 1],
-    [829, 'lua/shared/queue/kind.lua', 1],
-    [837, 'lua/queue/requeue-failed.lua', 51],
-    [877, 'lua/shared/queue/publish.lua', 1],
-    [925, 'lua/queue/requeue-failed.lua', 92],
+    [30, 'lua/shared/clock.lua', 1],
+    [36, 'lua/shared/tell.lua', 1],
+    [61, 'lua/shared/queue/state.lua', 1],
+    [137, 'lua/shared/queue/save.lua', 1],
+    [191, 'lua/shared/queue/marks.lua', 1],
+    [203, 'lua/shared/queue/rate.lua', 1],
+    [223, 'lua/shared/queue/job.lua', 1],
+    [314, 'lua/shared/queue/run.lua', 1],
+    [361, 'lua/shared/queue/happened.lua', 1],
+    [373, 'lua/shared/queue/flags.lua', 1],
+    [375, 'lua/shared/queue/flagged.lua', 1],
+    [391, 'lua/shared/queue/entries.lua', 1],
+    [412, 'lua/shared/queue/history.lua', 1],
+    [426, 'lua/shared/queue/names.lua', 1],
+    [472, 'lua/shared/queue/failure.lua', 1],
+    [482, 'lua/shared/queue/groups.lua', 1],
+    [623, 'lua/shared/queue/ready.lua', 1],
+    [657, 'lua/shared/queue/dead.lua', 1],
+    [721, 'lua/shared/queue/end.lua', 1],
+    [743, 'lua/shared/queue/leave-tags.lua', 1],
+    [752, 'lua/shared/queue/end.lua', 24],
+    [763, 'lua/shared/queue/begin-again.lua', 1],
+    [782, 'lua/shared/queue/idle.lua', 1],
+    [844, 'lua/shared/queue/kind.lua', 1],
+    [852, 'lua/queue/requeue-failed.lua', 52],
+    [894, 'lua/shared/queue/publish.lua', 1],
+    [942, 'lua/queue/requeue-failed.lua', 95],
   ],
   encode(args) {
     return withoutDefaults([
@@ -14978,7 +15101,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '759a990d6fd619a88dcf5dbdddb099fdc10cfbcb',
+    sha1: '88c3b72458bd94cbcd479faa990b99bb7a42b782',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15006,6 +15129,7 @@ local kinds = KEYS[14] -- hash: kinds of failures
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
 local results = KEYS[16] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[17] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[18] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -15840,11 +15964,11 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, seq, job, run)
   redis.call(
     'HDEL',
-    jobs,
+    keys.jobs,
     seq,
     'r' .. seq,
     'e' .. seq,
@@ -15855,7 +15979,21 @@ local function erase_job(jobs, ids, seq, job)
     'w' .. seq
   )
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  -- TRACKED; see shared/queue/flagged.
+  local is_tracked = run and run.flags % 32 >= 16
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
   end
 end
 
@@ -16043,7 +16181,7 @@ local function stop_job(keys, queue, seq, now_us)
   end_claim(keys, queue, job, run, now_us)
   happened(queue, 'cancelled', seq, job, run, '')
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys.jobs, keys.ids, seq, job)
+  erase_job(keys, seq, job, run)
   queue.cancelled = queue.cancelled + 1
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
@@ -16166,6 +16304,7 @@ local keys = {
   kinds = kinds,
   results = results,
   listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -16233,47 +16372,49 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, bu
 return { 'retried', refused, buried }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'results', 'listeners'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/retry.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/calls.lua', 1],
-    [86, 'lua/shared/tell.lua', 1],
-    [111, 'lua/shared/queue/state.lua', 1],
-    [187, 'lua/shared/queue/save.lua', 1],
-    [241, 'lua/shared/queue/save-call.lua', 1],
-    [249, 'lua/shared/queue/settings.lua', 1],
-    [276, 'lua/shared/queue/marks.lua', 1],
-    [288, 'lua/shared/queue/note-due.lua', 1],
-    [296, 'lua/shared/queue/rate.lua', 1],
-    [316, 'lua/shared/queue/job.lua', 1],
-    [407, 'lua/shared/queue/run.lua', 1],
-    [454, 'lua/shared/queue/happened.lua', 1],
-    [466, 'lua/shared/queue/flags.lua', 1],
-    [468, 'lua/shared/queue/flagged.lua', 1],
-    [484, 'lua/shared/queue/entries.lua', 1],
-    [505, 'lua/shared/queue/history.lua', 1],
-    [519, 'lua/shared/queue/names.lua', 1],
-    [565, 'lua/shared/queue/failure.lua', 1],
-    [575, 'lua/shared/queue/note-failure.lua', 1],
-    [579, 'lua/shared/queue/groups.lua', 1],
-    [720, 'lua/shared/queue/ready.lua', 1],
-    [754, 'lua/shared/queue/backoff.lua', 1],
-    [794, 'lua/shared/queue/dead.lua', 1],
-    [858, 'lua/shared/queue/end.lua', 1],
-    [886, 'lua/shared/queue/note-end.lua', 1],
-    [917, 'lua/shared/queue/tell-others.lua', 1],
-    [920, 'lua/shared/queue/result.lua', 1],
-    [945, 'lua/shared/queue/tell-ends.lua', 1],
-    [1001, 'lua/shared/queue/tell-others.lua', 6],
-    [1004, 'lua/shared/queue/publish.lua', 1],
-    [1052, 'lua/shared/queue/tell-others.lua', 10],
-    [1055, 'lua/shared/queue/stop.lua', 1],
-    [1066, 'lua/shared/queue/idle.lua', 1],
-    [1128, 'lua/shared/queue/judge-one.lua', 1],
-    [1138, 'lua/shared/queue/told.lua', 1],
-    [1160, 'lua/shared/queue/freed.lua', 1],
-    [1169, 'lua/queue/retry.lua', 66],
+    [35, 'lua/shared/clock.lua', 1],
+    [41, 'lua/shared/calls.lua', 1],
+    [87, 'lua/shared/tell.lua', 1],
+    [112, 'lua/shared/queue/state.lua', 1],
+    [188, 'lua/shared/queue/save.lua', 1],
+    [242, 'lua/shared/queue/save-call.lua', 1],
+    [250, 'lua/shared/queue/settings.lua', 1],
+    [277, 'lua/shared/queue/marks.lua', 1],
+    [289, 'lua/shared/queue/note-due.lua', 1],
+    [297, 'lua/shared/queue/rate.lua', 1],
+    [317, 'lua/shared/queue/job.lua', 1],
+    [408, 'lua/shared/queue/run.lua', 1],
+    [455, 'lua/shared/queue/happened.lua', 1],
+    [467, 'lua/shared/queue/flags.lua', 1],
+    [469, 'lua/shared/queue/flagged.lua', 1],
+    [485, 'lua/shared/queue/entries.lua', 1],
+    [506, 'lua/shared/queue/history.lua', 1],
+    [520, 'lua/shared/queue/names.lua', 1],
+    [566, 'lua/shared/queue/failure.lua', 1],
+    [576, 'lua/shared/queue/note-failure.lua', 1],
+    [580, 'lua/shared/queue/groups.lua', 1],
+    [721, 'lua/shared/queue/ready.lua', 1],
+    [755, 'lua/shared/queue/backoff.lua', 1],
+    [795, 'lua/shared/queue/dead.lua', 1],
+    [859, 'lua/shared/queue/end.lua', 1],
+    [881, 'lua/shared/queue/leave-tags.lua', 1],
+    [890, 'lua/shared/queue/end.lua', 24],
+    [901, 'lua/shared/queue/note-end.lua', 1],
+    [932, 'lua/shared/queue/tell-others.lua', 1],
+    [935, 'lua/shared/queue/result.lua', 1],
+    [960, 'lua/shared/queue/tell-ends.lua', 1],
+    [1016, 'lua/shared/queue/tell-others.lua', 6],
+    [1019, 'lua/shared/queue/publish.lua', 1],
+    [1067, 'lua/shared/queue/tell-others.lua', 10],
+    [1070, 'lua/shared/queue/stop.lua', 1],
+    [1081, 'lua/shared/queue/idle.lua', 1],
+    [1143, 'lua/shared/queue/judge-one.lua', 1],
+    [1153, 'lua/shared/queue/told.lua', 1],
+    [1175, 'lua/shared/queue/freed.lua', 1],
+    [1184, 'lua/queue/retry.lua', 67],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -16308,6 +16449,430 @@ return { 'retried', refused, buried }
   },
 }
 
+export interface SearchTaggedArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** the tag */
+  readonly tag: string
+  /** the marker; 0: from the start */
+  readonly after: string
+  /** how many to look at */
+  readonly limit: number
+  /** the name */
+  readonly name: string
+  /** as in find */
+  readonly state: string
+}
+
+export type SearchTaggedAnswer =
+  | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
+
+function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
+  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
+  }
+  return found
+}
+
+/**
+ * Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or state are left out (empty: any). `next` is the marker for the call that goes on, '0' at the end. A job that is there all the time is found once.
+ *
+ * Cost: O(log n + limit).
+ */
+export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
+  script: {
+    name: 'queue/search-tagged',
+    sha1: 'ff445fd2632e46d6257b7ba194028f4c81cbed60',
+    reads: true,
+    bytes: true,
+    source: `--[[
+Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or
+state are left out (empty: any). \`next\` is the marker for the call that goes on, '0' at the end. A job that is there all the
+time is found once.
+
+@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
+@cost    O(log n + limit)
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local tagged = KEYS[3] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local tag = ARGV[2] -- text: the tag
+local after = ARGV[3] -- text: the marker; 0: from the start
+local limit = tonumber(ARGV[4]) -- integer: how many to look at
+local name = ARGV[5] -- text: the name
+local state = ARGV[6] -- text: as in find
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags,
+    job.keep_result_ms
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
+local function fields_of(numbers)
+  local fields = {}
+  for at, seq in ipairs(numbers) do
+    fields[at * 2 - 1] = seq
+    fields[at * 2] = 'r' .. seq
+  end
+  return fields
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES =
+  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- A flag of a run; see shared/queue/flagged.
+local TRACKED = 16
+
+-- Everything that is known of a job, appended to a list.
+local function tell_job(told, jobs, seq, record, run)
+  local job = read_job(record)
+  local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  local failed_at_ms, kind, message = 0, '', ''
+  if more[1] then
+    failed_at_ms, kind, message = unpack_failure(more[1])
+  end
+  local parts = {
+    tonumber(seq),
+    job.id == '' and seq or job.id,
+    job.name,
+    state_of(run),
+    run and run.attempts or 0,
+    run and run.token or 0,
+    run and run.at_ms or math.floor(seq / 1000),
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.group,
+    string.sub(job.unique, 2),
+    job.trace,
+    job.tags,
+    #record,
+    string.sub(record, job.body_at),
+    failed_at_ms,
+    kind,
+    message,
+    more[2] or '',
+    more[3],
+    run and run.flags % (TRACKED * 2) >= TRACKED and 1 or 0,
+  }
+  for _, part in ipairs(parts) do
+    told[#told + 1] = part
+  end
+end
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local from = after == '0' and '[' .. tag .. '\\0' or '(' .. tag .. '\\0' .. after
+local numbers = redis.call('ZRANGEBYLEX', tagged, from, '(' .. tag .. '\\1', 'LIMIT', '0', limit)
+for at, member in ipairs(numbers) do
+  numbers[at] = string.match(member, '%d+$')
+end
+local told = {}
+if #numbers > 0 then
+  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+  for at, seq in ipairs(numbers) do
+    local record, packed = stored[at * 2 - 1], stored[at * 2]
+    local run = packed and unpack_run(packed)
+    local named = name == '' or read_job(record).name == name
+    if named and (state == '' or state_of(run) == state) then
+      tell_job(told, jobs, seq, record, run)
+    end
+  end
+end
+local next_number = #numbers < limit and '0' or numbers[#numbers]
+return { 'page', math.floor(clock_us() / 1000), next_number, told }
+`,
+  },
+  parts: ['meta', 'jobs', 'tagged'],
+  lines: [
+    [1, 'lua/queue/search-tagged.lua', 1],
+    [20, 'lua/shared/clock.lua', 1],
+    [26, 'lua/shared/queue/state.lua', 1],
+    [102, 'lua/shared/queue/job.lua', 1],
+    [193, 'lua/shared/queue/run.lua', 1],
+    [240, 'lua/shared/queue/failure.lua', 1],
+    [250, 'lua/shared/queue/fields.lua', 1],
+    [259, 'lua/shared/queue/find.lua', 1],
+    [280, 'lua/shared/queue/tell-job.lua', 1],
+    [319, 'lua/queue/search-tagged.lua', 28],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+      args.tag,
+      args.after,
+      args.limit,
+      args.name,
+      args.state,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'page':
+        return {
+          status: 'page',
+          nowMs: asInteger(parts[1]),
+          next: asText(parts[2]),
+          jobs: readJobsOfSearchTaggedPage(parts[3]),
+        }
+      default:
+        return unexpected('the answer page', parts[0])
+    }
+  },
+}
+
 export interface SearchArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -16317,8 +16882,6 @@ export interface SearchArguments {
   readonly looked: number
   /** the name */
   readonly name: string
-  /** the tag */
-  readonly tag: string
   /** as in find */
   readonly state: string
 }
@@ -16336,18 +16899,18 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 }
 
 /**
- * Looks through the jobs of the queue, a part of them a call, for those of a name, a tag or a state; empty: any. `next` is the marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+ * Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
  *
  * Cost: O(looked), about.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '88c3c428c3bf0f9eea42fa7d934fb05e8195d956',
+    sha1: 'e35174e684f095ec865d69f095158d09baf3443b',
     reads: true,
     bytes: true,
     source: `--[[
-Looks through the jobs of the queue, a part of them a call, for those of a name, a tag or a state; empty: any. \`next\` is the
+Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. \`next\` is the
 marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
 
 @returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
@@ -16360,8 +16923,7 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local after = ARGV[2] -- text: the marker; 0: from the start
 local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about
 local name = ARGV[4] -- text: the name
-local tag = ARGV[5] -- text: the tag
-local state = ARGV[6] -- text: as in find
+local state = ARGV[5] -- text: as in find
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -16672,8 +17234,7 @@ for at = 1, #fields, 2 do
     local packed = redis.call('HGET', jobs, 'r' .. seq)
     local run = packed and unpack_run(packed)
     local named = name == '' or job.name == name
-    local tagged = tag == '' or string.find('\\0' .. job.tags .. '\\0', '\\0' .. tag .. '\\0', 1, true)
-    if named and tagged and (state == '' or state_of(run) == state) then
+    if named and (state == '' or state_of(run) == state) then
       tell_job(told, jobs, seq, record, run)
     end
   end
@@ -16684,14 +17245,14 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
   parts: ['meta', 'jobs'],
   lines: [
     [1, 'lua/queue/search.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/queue/state.lua', 1],
-    [100, 'lua/shared/queue/job.lua', 1],
-    [191, 'lua/shared/queue/run.lua', 1],
-    [238, 'lua/shared/queue/failure.lua', 1],
-    [248, 'lua/shared/queue/find.lua', 1],
-    [269, 'lua/shared/queue/tell-job.lua', 1],
-    [308, 'lua/queue/search.lua', 25],
+    [17, 'lua/shared/clock.lua', 1],
+    [23, 'lua/shared/queue/state.lua', 1],
+    [99, 'lua/shared/queue/job.lua', 1],
+    [190, 'lua/shared/queue/run.lua', 1],
+    [237, 'lua/shared/queue/failure.lua', 1],
+    [247, 'lua/shared/queue/find.lua', 1],
+    [268, 'lua/shared/queue/tell-job.lua', 1],
+    [307, 'lua/queue/search.lua', 24],
   ],
   encode(args) {
     return [
@@ -16699,7 +17260,6 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
       args.after,
       args.looked,
       args.name,
-      args.tag,
       args.state,
     ]
   },
@@ -16715,6 +17275,1170 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
         }
       default:
         return unexpected('the answer page', parts[0])
+    }
+  },
+}
+
+export interface TagArguments {
+  /** the job */
+  readonly id: string
+  /** whether they are added; else they are taken away */
+  readonly adds: boolean
+  /** the tags */
+  readonly tags: readonly (string)[]
+}
+
+export type TagAnswer =
+  | { readonly status: 'tagged'; readonly tags: string }
+  | { readonly status: 'full' }
+  | { readonly status: 'absent' }
+
+
+/**
+ * Gives a job more tags, behind those that it has, or takes some away; a tag that it has is not added twice. Answers the tags that it has then, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
+ *
+ * Cost: O(tags x log n).
+ */
+export const tag: Operation<TagArguments, TagAnswer> = {
+  script: {
+    name: 'queue/tag',
+    sha1: '8e31f912de0df405256f87901f598c4e308499ec',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Gives a job more tags, behind those that it has, or takes some away; a tag that it has is not added twice. Answers the tags that
+it has then, separated by '\\0'. \`full\`: it would have more than twenty; nothing is changed. Safe to repeat.
+
+@returns tagged  tags:text
+@returns full
+@returns absent
+@cost    O(tags x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local tagged = KEYS[4] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
+local id = ARGV[1] -- text: the job
+local adds = ARGV[2] == '1' -- flag: whether they are added; else they are taken away
+local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags,
+    job.keep_result_ms
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES =
+  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- Other options for a job, in the place where it stands. \`state\`: as in find.
+local function rewrite_job(jobs, queue, seq, job, run, record, state)
+  local changed = full_head(job) .. string.sub(record, job.body_at)
+  local bytes = state == 'stopping' and 'claimed' or state
+  redis.call('HSET', jobs, seq, changed)
+  queue[bytes] = queue[bytes] + #changed - #record
+  if run then
+    local flags = run.flags == PLAIN and 0 or run.flags
+    redis.call(
+      'HSET',
+      jobs,
+      'r' .. seq,
+      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, flags, run.name)
+    )
+  end
+end
+-- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
+local function enter_tags(tagged, seq, tags)
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+  end
+end
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+-- The tags of a job with others, or without them, in their order, and how many they are.
+local MOST_TAGS = 20
+
+local function other_tags(before, tags, tags_at, adds)
+  local named, list = {}, {}
+  for at = tags_at, #tags, 1 do
+    named[tags[at]] = true
+  end
+  for tag in string.gmatch(before, '[^%z]+') do
+    if adds or not named[tag] then
+      list[#list + 1] = tag
+    end
+    named[tag] = nil
+  end
+  for at = tags_at, #tags, 1 do
+    if adds and named[tags[at]] then
+      list[#list + 1] = tags[at]
+      named[tags[at]] = nil
+    end
+  end
+  return table.concat(list, '\\0'), #list
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
+local seq, record, run = find_job(jobs, ids, id)
+if not seq then
+  return { 'absent' }
+end
+local job = read_job(record)
+local before = job.tags
+local after, count = other_tags(before, tags, tags_at, adds)
+if adds and count > MOST_TAGS then
+  return { 'full' }
+end
+if after ~= before then
+  job.tags = after
+  rewrite_job(jobs, queue, seq, job, run, record, state_of(run))
+  leave_tags(tagged, seq, before, false)
+  enter_tags(tagged, seq, after)
+  happened(queue, 'tagged', seq, job, run, '')
+end
+if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
+save_queue(meta, queue)
+return { 'tagged', after }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids', 'tagged', 'listeners'],
+  lines: [
+    [1, 'lua/queue/tag.lua', 1],
+    [19, 'lua/shared/clock.lua', 1],
+    [25, 'lua/shared/queue/state.lua', 1],
+    [101, 'lua/shared/queue/save.lua', 1],
+    [155, 'lua/shared/queue/job.lua', 1],
+    [246, 'lua/shared/queue/run.lua', 1],
+    [293, 'lua/shared/queue/happened.lua', 1],
+    [305, 'lua/shared/queue/flags.lua', 1],
+    [307, 'lua/shared/queue/find.lua', 1],
+    [328, 'lua/shared/queue/rewrite.lua', 1],
+    [344, 'lua/shared/queue/enter-tags.lua', 1],
+    [350, 'lua/shared/queue/leave-tags.lua', 1],
+    [359, 'lua/shared/queue/retag.lua', 1],
+    [381, 'lua/queue/tag.lua', 31],
+    [408, 'lua/shared/queue/publish.lua', 1],
+    [456, 'lua/queue/tag.lua', 59],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(2 + args.tags.length)
+    encoded[0] = args.id
+    encoded[1] = args.adds ? 1 : 0
+    let at = 2
+    for (const item of args.tags) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'tagged':
+        return {
+          status: 'tagged',
+          tags: asText(parts[1]),
+        }
+      case 'full':
+        return { status: 'full' }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers tagged, full, absent', parts[0])
+    }
+  },
+}
+
+export interface TagsArguments {
+  /** the marker; empty: from the start */
+  readonly after: string
+  /** how many at most */
+  readonly limit: number
+}
+
+export type TagsAnswer =
+  | { readonly status: 'tags'; readonly next: string; readonly tags: { readonly tag: string; readonly count: number }[] }
+
+function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; readonly count: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly tag: string; readonly count: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { tag: asText(flat[from]), count: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * The tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last one, for the call that goes on, and empty at the end.
+ *
+ * Cost: O(limit x log n).
+ */
+export const tags: Operation<TagsArguments, TagsAnswer> = {
+  script: {
+    name: 'queue/tags',
+    sha1: '02ae5fc060a326edc146bc31693d3215fae26ce2',
+    reads: true,
+    bytes: false,
+    source: `--[[
+The tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; \`next\` is the last one, for the
+call that goes on, and empty at the end.
+
+@returns tags  next:text tags:[tag:text count:integer]
+@cost    O(limit x log n)
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local tagged = KEYS[2] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local after = ARGV[1] -- text: the marker; empty: from the start
+local limit = tonumber(ARGV[2]) -- integer: how many at most
+
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local told, last = {}, after
+for _ = 1, limit do
+  local member = redis.call('ZRANGEBYLEX', tagged, '(' .. last .. '\\1', '+', 'LIMIT', '0', '1')[1]
+  if not member then
+    return { 'tags', '', told }
+  end
+  last = string.match(member, '^(.*)%z%d+$')
+  told[#told + 1] = last
+  told[#told + 1] = redis.call('ZLEXCOUNT', tagged, '[' .. last .. '\\0', '(' .. last .. '\\1')
+end
+return { 'tags', last, told }
+`,
+  },
+  parts: ['meta', 'tagged'],
+  lines: [
+    [1, 'lua/queue/tags.lua', 1],
+    [14, 'lua/shared/queue/state.lua', 1],
+    [90, 'lua/queue/tags.lua', 15],
+  ],
+  encode(args) {
+    return [
+      args.after,
+      args.limit,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'tags':
+        return {
+          status: 'tags',
+          next: asText(parts[1]),
+          tags: readTagsOfTagsTags(parts[2]),
+        }
+      default:
+        return unexpected('the answer tags', parts[0])
+    }
+  },
+}
+
+export interface TrackArguments {
+  /** whether they are followed from now on */
+  readonly follows: boolean
+  /** the jobs */
+  readonly wanted: readonly (string)[]
+}
+
+export type TrackAnswer =
+  | { readonly status: 'tracking'; readonly outcomes: string[] }
+
+function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
+  const flat = asList(part)
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
+}
+
+/**
+ * Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by `search-tagged` without a tag. `tracked`, `untracked` or `absent` of each. Safe to repeat.
+ *
+ * Cost: O(jobs x log n).
+ */
+export const track: Operation<TrackArguments, TrackAnswer> = {
+  script: {
+    name: 'queue/track',
+    sha1: '532c7e6646b386485a636dd4af51a0fefe4f6b45',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by
+\`search-tagged\` without a tag. \`tracked\`, \`untracked\` or \`absent\` of each. Safe to repeat.
+
+@returns tracking  outcomes:[outcome:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local tagged = KEYS[4] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
+local follows = ARGV[1] == '1' -- flag: whether they are followed from now on
+local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags,
+    job.keep_result_ms
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- What a run says beside PLAIN, a bit each; see shared/queue/flags.
+--   4   AWAITED  somebody waits for the end of the job
+--   8   STORED   progress, a log or a history is stored
+--   16  TRACKED  somebody wants to follow it
+
+local function is_flagged(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- The flags with one more: a job that has any is not PLAIN.
+local function with_flag(flags, flag)
+  if flags == PLAIN then
+    return flag
+  end
+  return is_flagged(flags, flag) and flags or flags + flag
+end
+-- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
+-- the run.
+local function flag_job(jobs, seq, record, run, flag)
+  if run and is_flagged(run.flags, flag) then
+    return run
+  elseif not run then
+    local name = read_job(record).name
+    run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
+  end
+  run.flags = with_flag(run.flags, flag)
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, run.flags, run.name)
+  )
+  return run
+end
+-- Takes back what shared/queue/flag-job says; the run says it.
+local function unflag_job(jobs, seq, run, flag)
+  local flags = run.flags - flag
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
+  )
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES =
+  { r = 'ready', b = 'ready', s = 'scheduled', c = 'claimed', x = 'stopping', d = 'dead', f = 'done' }
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+
+-- A flag of a run; see shared/queue/flagged.
+local TRACKED = 16
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
+local outcomes = {}
+for at = wanted_at, #wanted, 1 do
+  local seq, record, run = find_job(jobs, ids, wanted[at])
+  local is_tracked = run ~= nil and is_flagged(run.flags, TRACKED)
+  if seq and follows ~= is_tracked then
+    if follows then
+      run = flag_job(jobs, seq, record, run, TRACKED)
+      redis.call('ZADD', tagged, '0', '\\0' .. seq)
+    else
+      redis.call('ZREM', tagged, '\\0' .. seq)
+      unflag_job(jobs, seq, run, TRACKED)
+    end
+    happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record), run, '')
+  end
+  outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
+end
+if queue.events then
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events == 0 or not stored then
+    return
+  end
+  local number = redis.call('HINCRBY', listeners, 'number', '1')
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
+return { 'tracking', outcomes }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids', 'tagged', 'listeners'],
+  lines: [
+    [1, 'lua/queue/track.lua', 1],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/shared/queue/state.lua', 1],
+    [98, 'lua/shared/queue/job.lua', 1],
+    [189, 'lua/shared/queue/run.lua', 1],
+    [236, 'lua/shared/queue/happened.lua', 1],
+    [248, 'lua/shared/queue/flags.lua', 1],
+    [250, 'lua/shared/queue/flagged.lua', 1],
+    [266, 'lua/shared/queue/flag-job.lua', 1],
+    [284, 'lua/shared/queue/unflag-job.lua', 1],
+    [294, 'lua/shared/queue/find.lua', 1],
+    [315, 'lua/queue/track.lua', 26],
+    [344, 'lua/shared/queue/publish.lua', 1],
+    [392, 'lua/queue/track.lua', 56],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(1 + args.wanted.length)
+    encoded[0] = args.follows ? 1 : 0
+    let at = 1
+    for (const item of args.wanted) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'tracking':
+        return {
+          status: 'tracking',
+          outcomes: readOutcomesOfTrackTracking(parts[1]),
+        }
+      default:
+        return unexpected('the answer tracking', parts[0])
     }
   },
 }

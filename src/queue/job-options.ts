@@ -139,7 +139,7 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
     ...(maxRun === undefined ? {} : { maxRunMs: toMs('maxRun', maxRun, { max: '30d' }) }),
     ...(group === undefined ? {} : { group: checkText('group', group, MAX_TEXT_BYTES) }),
     ...(unique === undefined ? {} : toUnique(unique)),
-    ...(tags === undefined ? {} : { tags: toTags(tags) }),
+    ...(tags === undefined ? {} : { tags: checkTags(tags).join('\0') }),
     ...(trace === undefined ? {} : { trace: checkText('trace', trace, MAX_TEXT_BYTES) }),
     ...(keepResult === undefined ? {} : { keepResultMs: toMs('keepResult', keepResult, { max: '30d' }) }),
   }
@@ -186,9 +186,10 @@ function toUnique(unique: string | Unique): Partial<SpecOptions> {
   }
 }
 
-function toTags(tags: unknown): string {
+/** Throws InvalidArgumentError. */
+export function checkTags(tags: unknown): string[] {
   if (!Array.isArray(tags) || tags.length > MAX_TAGS) {
     throw new InvalidArgumentError('tags', `must be a list of at most ${MAX_TAGS} texts`)
   }
-  return [...new Set(tags.map((tag) => checkText('tags', tag, 100)))].join('\0')
+  return [...new Set(tags.map((tag) => checkText('tags', tag, 100)))]
 }

@@ -3,7 +3,6 @@
 import {
   cancel,
   failures,
-  type FindAnswer,
   find,
   list,
   reprioritize,
@@ -15,54 +14,12 @@ import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/ar
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { type JobEnd, waitForEnd } from './awaiting.ts'
 import { type JobHistory, readHistory } from './history.ts'
+import { type FoundJob, type Job, type JobState, type LogLine, toJob } from './job.ts'
 import { logLine } from './noting.ts'
+import { changeTags, countTags, searchTagged, type TagCount, track } from './tagging.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import type { Source } from './source.ts'
-
-export type JobState = 'ready' | 'scheduled' | 'claimed' | 'stopping' | 'dead' | 'done'
-
-/** A job, as it was when somebody looked. */
-export interface Job {
-  readonly id: string
-  readonly name: string
-  readonly payload: unknown
-  readonly state: JobState
-  /** How often it was claimed. */
-  readonly attempts: number
-  readonly maxAttempts: number
-  /** Of the newest attempt; null before the first. */
-  readonly token: number | null
-  /** Since when it is ready or claimed, until when it is scheduled, or when it ended. */
-  readonly atMs: number
-  readonly enqueuedAtMs: number
-  readonly priority: number
-  /** Empty: none. */
-  readonly group: string
-  readonly tags: readonly string[]
-  readonly trace: string
-  /** Why the newest failed attempt failed; null: none did. */
-  readonly failure: { readonly atMs: number; readonly kind: string; readonly message: string } | null
-  /** Of a job that is done and kept; null: none. */
-  readonly result: unknown
-  /** That it takes in the store. */
-  readonly bytes: number
-  /** What its newest attempt told of it; null: nothing. */
-  readonly progress: unknown
-  /** Whether somebody follows it; see `track`. */
-  readonly isTracked: boolean
-}
-
-/** A line of a job's log. */
-export interface LogLine {
-  readonly atMs: number
-  readonly line: string
-}
-
-export interface FoundJob extends Job {
-  /** The newest lines of its log, the oldest first. */
-  readonly log: readonly LogLine[]
-}
 
 export interface JobPage {
   readonly jobs: Job[]
@@ -117,7 +74,7 @@ export class Jobs {
     const { jobs, log } = await unit.run(find, { codec: codec.name, wanted: checkIds(ids) })
     const lines = jobs.map((): LogLine[] => [])
     for (const { at, atMs, line } of log) lines[at]?.push({ atMs, line })
-    return jobs.map((job, at) => ({ ...this.#toJob(job), log: lines[at] ?? [] }))
+    return jobs.map((job, at) => ({ ...toJob(job, this.#source), log: lines[at] ?? [] }))
   }
 
   /** What happened to the job, from the time it was enqueued until now; null when it is not known (any more). */
@@ -151,27 +108,62 @@ export class Jobs {
     const after = options.after === undefined ? 0 : Number(checkMarker(options.after))
     const answer = await unit.run(list, { codec: codec.name, state, after, limit: checkLimit(options.limit) })
     return {
-      jobs: answer.jobs.map((job) => this.#toJob(job)),
+      jobs: answer.jobs.map((job) => toJob(job, this.#source)),
       next: answer.next < 0 ? null : String(answer.next),
     }
   }
 
   /**
-   * Jobs of a name, a tag or a state, in no order. A page may be empty before the end. A job that is there all the
-   * time is found, perhaps on two pages.
+   * Jobs of a name, a tag or a state. Those with a tag are found by it, the oldest first; else all jobs are looked through, in
+   * no order, and a job that is there all the time is found, perhaps on two pages. A page may be empty before the end.
    */
   async search(options: SearchOptions = {}): Promise<JobPage> {
     checkOptions('options', options, ['after', 'limit', 'name', 'tag', 'state'])
-    const { after = '0', limit, name = '', tag = '', state = '' } = options
+    const { after = '0', limit, name = '', tag, state = '' } = options
     if (state !== '') checkOneOf('state', state, STATES)
+    const terms = { after: checkMarker(after), limit: checkLimit(limit), name, state }
+    if (tag !== undefined) return searchTagged(this.#source, checkText('tag', tag, 100), terms)
     const { unit, codec } = this.#source
-    const looked = checkLimit(limit)
-    const marker = checkMarker(after)
-    const answer = await unit.run(search, { codec: codec.name, after: marker, looked, name, tag, state })
+    const answer = await unit.run(search, { codec: codec.name, ...terms, looked: terms.limit })
     return {
-      jobs: answer.jobs.map((job) => this.#toJob(job)),
+      jobs: answer.jobs.map((job) => toJob(job, this.#source)),
       next: answer.next === '0' ? null : answer.next,
     }
+  }
+
+  /** The most common tags, with how many jobs have each; `limit` of them, by default 50. All tags are looked at. */
+  async tags({ limit }: { limit?: number } = {}): Promise<TagCount[]> {
+    return countTags(this.#source, checkLimit(limit))
+  }
+
+  /**
+   * Gives a job more tags, behind those that it has. Resolves to all that it has then, null when the job is not known (any
+   * more). Throws InvalidArgumentError, also where there would be more than twenty.
+   */
+  async tag(id: string, tags: readonly string[]): Promise<string[] | null> {
+    return changeTags(this.#source, id, tags, true)
+  }
+
+  /** Takes tags from a job. Resolves to all that it has then, null when the job is not known (any more). */
+  async untag(id: string, tags: readonly string[]): Promise<string[] | null> {
+    return changeTags(this.#source, id, tags, false)
+  }
+
+  /** Follows a job: `isTracked` says so, and its events. Resolves to false when it is not known (any more). */
+  async track(id: string): Promise<boolean> {
+    return track(this.#source, id, true)
+  }
+
+  async untrack(id: string): Promise<boolean> {
+    return track(this.#source, id, false)
+  }
+
+  /** The jobs that are followed, the oldest first. */
+  async tracked(options: JobListOptions = {}): Promise<JobPage> {
+    checkOptions('options', options, ['after', 'limit'])
+    const { after = '0', limit } = options
+    const terms = { after: checkMarker(after), limit: checkLimit(limit), name: '', state: '' }
+    return searchTagged(this.#source, '', terms)
   }
 
   /**
@@ -235,35 +227,6 @@ export class Jobs {
       if (count === 0 || left === 0 || total >= most) return total
     }
   }
-
-  #toJob(told: FindAnswer['jobs'][number]): Job {
-    const { codec } = this.#source
-    return {
-      id: told.id,
-      name: told.name,
-      payload: codec.decode(told.payload),
-      state: told.state as JobState,
-      attempts: told.attempts,
-      maxAttempts: told.maxAttempts,
-      token: told.token === 0 ? null : told.token,
-      atMs: told.atMs,
-      enqueuedAtMs: Math.floor(told.number / 1000),
-      priority: told.priority,
-      group: told.group,
-      tags: told.tags === '' ? [] : told.tags.split('\0'),
-      trace: told.trace,
-      failure:
-        told.failedAtMs === 0 ? null : { atMs: told.failedAtMs, kind: told.failure, message: told.message },
-      result: decoded(codec, told.result),
-      bytes: told.bytes,
-      progress: decoded(codec, told.progress),
-      isTracked: told.tracked,
-    }
-  }
-}
-
-function decoded(codec: Source['codec'], bytes: Buffer | null): unknown {
-  return bytes === null || bytes.length === 0 ? null : codec.decode(bytes)
 }
 
 function checkIds(ids: unknown): string[] {

@@ -1,10 +1,10 @@
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(jobs, ids, seq, job)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, seq, job, run)
   redis.call(
     'HDEL',
-    jobs,
+    keys.jobs,
     seq,
     'r' .. seq,
     'e' .. seq,
@@ -15,7 +15,13 @@ local function erase_job(jobs, ids, seq, job)
     'w' .. seq
   )
   if not job.is_plain then
-    free_names(ids, job, seq)
+    free_names(keys.ids, job, seq)
+  end
+  -- TRACKED; see shared/queue/flagged.
+  local is_tracked = run and run.flags % 32 >= 16
+  if job.tags ~= '' or is_tracked then
+    -- @include shared/queue/leave-tags
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
   end
 end
 

@@ -14,4 +14,7 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
+  if job.tags ~= '' then
+    enter_tags(keys.tagged, seq, job.tags)
+  end
 end

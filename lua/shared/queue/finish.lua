@@ -23,7 +23,7 @@ local function drop_done(keys, queue, settings, now_ms, most)
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      erase_job(keys.jobs, keys.ids, seq, read_job(record))
+      erase_job(keys, seq, read_job(record), unpack_run(stored[at * 2]))
     end
   end
 end
@@ -63,7 +63,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
         free_unique(keys.ids, job, seq, true)
       end
     elseif job then
-      erase_job(keys.jobs, keys.ids, seq, job)
+      erase_job(keys, seq, job, run)
     else
       gone[#gone + 1] = seq
       gone[#gone + 1] = 'r' .. seq

@@ -20,7 +20,7 @@ local function reclaim_lost(keys, queue, now_us, most)
       if run.state == 'x' then
         happened(queue, 'cancelled', seq, job, run, '')
         note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-        erase_job(keys.jobs, keys.ids, seq, job)
+        erase_job(keys, seq, job, run)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
         note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, LOST)

@@ -40,6 +40,10 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   end
   local size = #record
   redis.call('HSET', keys.jobs, seq, record)
+  if old.tags ~= new.tags then
+    leave_tags(keys.tagged, seq, old.tags, false)
+    enter_tags(keys.tagged, seq, new.tags)
+  end
   if run and run.state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - #stored[1]

@@ -6,6 +6,6 @@ local function stop_job(keys, queue, seq, now_us)
   end_claim(keys, queue, job, run, now_us)
   happened(queue, 'cancelled', seq, job, run, '')
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys.jobs, keys.ids, seq, job)
+  erase_job(keys, seq, job, run)
   queue.cancelled = queue.cancelled + 1
 end
