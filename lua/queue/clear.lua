@@ -53,13 +53,15 @@ local keys = {
   listeners,
   tagged,
 }
-if redis.call('EXISTS', listeners) == 1 then
-  -- @include shared/clock
-  -- @include shared/queue/publish
-  publish(listeners, { { 'cleared', '0', '', '', 0, 0, 0, '' } }, math.floor(clock_us() / 1000))
-end
+local heard = redis.call('HMGET', listeners, 'channel', 'number')
 local existed = 0
 for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))
+end
+if heard[1] then
+  -- @include shared/clock
+  -- @include shared/queue/message
+  local events = { { 'cleared', '0', '', '', 0, 0, 0, '' } }
+  send_message(heard[1], (heard[2] or 0) + 1, events, math.floor(clock_us() / 1000))
 end
 return { 'cleared', existed }

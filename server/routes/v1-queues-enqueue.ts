@@ -29,6 +29,7 @@ const NewJob = Type.Object(
     unique,
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 20, description: 'To search for.' })),
     trace: text('Of the trace that the job belongs to, such as a `traceparent`.'),
+    keepResult: duration('How long its result may still be asked for, up to 30d; default: not at all.'),
   },
   strict,
 )

@@ -652,7 +652,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'e5584a71d1c14323985f265d36aef6fcbc653a71',
+    sha1: 'c23b2513cf3140f3ea9aed7a67bfab2a23bf205b',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1126,7 +1126,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -1528,6 +1528,7 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -1558,13 +1559,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -1574,6 +1570,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -2478,27 +2480,29 @@ return {
     [815, 'lua/shared/queue/tell-ends.lua', 1],
     [871, 'lua/shared/queue/tell-others.lua', 6],
     [874, 'lua/shared/queue/publish.lua', 1],
-    [922, 'lua/shared/queue/tell-others.lua', 10],
-    [925, 'lua/shared/queue/stop.lua', 1],
-    [936, 'lua/shared/queue/finish.lua', 1],
-    [1023, 'lua/shared/queue/take.lua', 1],
-    [1162, 'lua/shared/queue/lease.lua', 1],
-    [1229, 'lua/shared/queue/told.lua', 1],
-    [1251, 'lua/shared/queue/claimed-before.lua', 1],
-    [1297, 'lua/shared/queue/idle.lua', 1],
-    [1359, 'lua/shared/queue/watch.lua', 1],
-    [1380, 'lua/shared/queue/judge.lua', 1],
-    [1443, 'lua/shared/queue/next-due.lua', 1],
-    [1469, 'lua/queue/ack-and-claim.lua', 76],
-    [1539, 'lua/shared/queue/flagged.lua', 1],
-    [1555, 'lua/shared/queue/entries.lua', 1],
-    [1576, 'lua/shared/queue/history.lua', 1],
-    [1590, 'lua/shared/queue/failure.lua', 1],
-    [1600, 'lua/shared/queue/note-failure.lua', 1],
-    [1604, 'lua/shared/queue/dead.lua', 1],
-    [1668, 'lua/shared/queue/reclaim.lua', 1],
-    [1715, 'lua/shared/queue/due.lua', 1],
-    [1737, 'lua/queue/ack-and-claim.lua', 154],
+    [875, 'lua/shared/queue/message.lua', 1],
+    [918, 'lua/shared/queue/publish.lua', 3],
+    [924, 'lua/shared/queue/tell-others.lua', 10],
+    [927, 'lua/shared/queue/stop.lua', 1],
+    [938, 'lua/shared/queue/finish.lua', 1],
+    [1025, 'lua/shared/queue/take.lua', 1],
+    [1164, 'lua/shared/queue/lease.lua', 1],
+    [1231, 'lua/shared/queue/told.lua', 1],
+    [1253, 'lua/shared/queue/claimed-before.lua', 1],
+    [1299, 'lua/shared/queue/idle.lua', 1],
+    [1361, 'lua/shared/queue/watch.lua', 1],
+    [1382, 'lua/shared/queue/judge.lua', 1],
+    [1445, 'lua/shared/queue/next-due.lua', 1],
+    [1471, 'lua/queue/ack-and-claim.lua', 76],
+    [1541, 'lua/shared/queue/flagged.lua', 1],
+    [1557, 'lua/shared/queue/entries.lua', 1],
+    [1578, 'lua/shared/queue/history.lua', 1],
+    [1592, 'lua/shared/queue/failure.lua', 1],
+    [1602, 'lua/shared/queue/note-failure.lua', 1],
+    [1606, 'lua/shared/queue/dead.lua', 1],
+    [1670, 'lua/shared/queue/reclaim.lua', 1],
+    [1717, 'lua/shared/queue/due.lua', 1],
+    [1739, 'lua/queue/ack-and-claim.lua', 154],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -3098,7 +3102,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '3b96fe9890d2d4ada73ed9f80e34cd48662022ea',
+    sha1: 'b32d5bbccfcd225ae7eff5adebd37218fa6e82c2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3543,7 +3547,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -4029,6 +4033,7 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -4059,13 +4064,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -4075,6 +4075,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -4290,13 +4296,15 @@ return { 'buried', refused }
     [870, 'lua/shared/queue/tell-ends.lua', 1],
     [926, 'lua/shared/queue/tell-others.lua', 6],
     [929, 'lua/shared/queue/publish.lua', 1],
-    [977, 'lua/shared/queue/tell-others.lua', 10],
-    [980, 'lua/shared/queue/stop.lua', 1],
-    [991, 'lua/shared/queue/judge-one.lua', 1],
-    [1001, 'lua/shared/queue/told.lua', 1],
-    [1023, 'lua/shared/queue/idle.lua', 1],
-    [1085, 'lua/shared/queue/freed.lua', 1],
-    [1094, 'lua/queue/bury.lua', 59],
+    [930, 'lua/shared/queue/message.lua', 1],
+    [973, 'lua/shared/queue/publish.lua', 3],
+    [979, 'lua/shared/queue/tell-others.lua', 10],
+    [982, 'lua/shared/queue/stop.lua', 1],
+    [993, 'lua/shared/queue/judge-one.lua', 1],
+    [1003, 'lua/shared/queue/told.lua', 1],
+    [1025, 'lua/shared/queue/idle.lua', 1],
+    [1087, 'lua/shared/queue/freed.lua', 1],
+    [1096, 'lua/queue/bury.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -4360,7 +4368,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'ee1f3cda98c8518c64e5134f9bcabf815d4eb761',
+    sha1: '525efa81bfd68e5f9be7093451fee0acc4160820',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4722,7 +4730,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -5242,6 +5250,7 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -5272,13 +5281,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -5288,6 +5292,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -5421,10 +5431,12 @@ return { 'cancelled', outcomes }
     [821, 'lua/shared/queue/tell-ends.lua', 1],
     [877, 'lua/shared/queue/tell-others.lua', 6],
     [880, 'lua/shared/queue/publish.lua', 1],
-    [928, 'lua/shared/queue/tell-others.lua', 10],
-    [931, 'lua/shared/queue/find.lua', 1],
-    [952, 'lua/shared/queue/displace.lua', 1],
-    [968, 'lua/queue/cancel.lua', 52],
+    [881, 'lua/shared/queue/message.lua', 1],
+    [924, 'lua/shared/queue/publish.lua', 3],
+    [930, 'lua/shared/queue/tell-others.lua', 10],
+    [933, 'lua/shared/queue/find.lua', 1],
+    [954, 'lua/shared/queue/displace.lua', 1],
+    [970, 'lua/queue/cancel.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -5472,7 +5484,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: 'b07a79d2d0092a88929ede67cbb950ef3f09a3f4',
+    sha1: 'adce9b9b74c91a2a9df2538ebeb2616214eff132',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5615,7 +5627,12 @@ local keys = {
   listeners,
   tagged,
 }
-if redis.call('EXISTS', listeners) == 1 then
+local heard = redis.call('HMGET', listeners, 'channel', 'number')
+local existed = 0
+for _, key in ipairs(keys) do
+  existed = math.max(existed, redis.call('UNLINK', key))
+end
+if heard[1] then
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -5652,13 +5669,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -5670,11 +5682,8 @@ local function publish(listeners, events, now_ms)
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
   end
 end
-  publish(listeners, { { 'cleared', '0', '', '', 0, 0, 0, '' } }, math.floor(clock_us() / 1000))
-end
-local existed = 0
-for _, key in ipairs(keys) do
-  existed = math.max(existed, redis.call('UNLINK', key))
+  local events = { { 'cleared', '0', '', '', 0, 0, 0, '' } }
+  send_message(heard[1], (heard[2] or 0) + 1, events, math.floor(clock_us() / 1000))
 end
 return { 'cleared', existed }
 `,
@@ -5685,9 +5694,9 @@ return { 'cleared', existed }
     [30, 'lua/shared/tell.lua', 1],
     [55, 'lua/shared/queue/idle.lua', 1],
     [117, 'lua/queue/clear.lua', 32],
-    [142, 'lua/shared/clock.lua', 1],
-    [148, 'lua/shared/queue/publish.lua', 1],
-    [196, 'lua/queue/clear.lua', 59],
+    [147, 'lua/shared/clock.lua', 1],
+    [153, 'lua/shared/queue/message.lua', 1],
+    [196, 'lua/queue/clear.lua', 64],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6657,7 +6666,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'c359d1d0deedaa1f9cff4709a6d150205481d31e',
+    sha1: '84b8013e6bb6722920e50c616b324d896003c565',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7116,6 +7125,7 @@ if queue.idle > 0 then
   call_idle(idle, queue, math.min(count, 8), { channel = channel, sharded = sharded, counted = counted })
 end
 if queue.listened_ms * 1000 > now_us then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -7146,13 +7156,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -7162,6 +7167,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
   local events = {}
@@ -7190,7 +7201,9 @@ return { 'enqueued', first }
     [324, 'lua/shared/queue/job.lua', 1],
     [415, 'lua/queue/enqueue-alike.lua', 34],
     [457, 'lua/shared/queue/publish.lua', 1],
-    [505, 'lua/queue/enqueue-alike.lua', 77],
+    [458, 'lua/shared/queue/message.lua', 1],
+    [501, 'lua/shared/queue/publish.lua', 3],
+    [507, 'lua/queue/enqueue-alike.lua', 77],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -7258,7 +7271,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '5462a21636ba8c312f8274a9d040684be342198b',
+    sha1: 'b941fb7701a8b76aa219183047e76402ebb3e496',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7700,7 +7713,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -8205,6 +8218,7 @@ if queue.idle > 0 then
   end
 end
 if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -8235,13 +8249,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -8251,6 +8260,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -8288,7 +8303,9 @@ return { 'enqueued', first, duplicates }
     [790, 'lua/shared/queue/idle.lua', 1],
     [852, 'lua/queue/enqueue.lua', 56],
     [945, 'lua/shared/queue/publish.lua', 1],
-    [993, 'lua/queue/enqueue.lua', 150],
+    [946, 'lua/shared/queue/message.lua', 1],
+    [989, 'lua/shared/queue/publish.lua', 3],
+    [995, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 19)
@@ -10257,7 +10274,7 @@ export type ListenAnswer =
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: '858650e0e798adfb58f1de923e777a77a209be18',
+    sha1: '59f16f0171d4deb2a0bbd8cd2fcbfcc7496b1394',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10413,7 +10430,7 @@ local function save_queue(meta, queue)
     redis.call('HSET', meta, 'state', packed)
   end
 end
--- Those who listen to events; see shared/queue/publish.
+-- Those who listen to events; see shared/queue/message.
 local MOST_LISTENERS = 1000
 local LISTENERS_KEPT_MS = '7200000'
 
@@ -10533,7 +10550,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'a20f69f481967b3a4de58fdfd66e1c474704cce0',
+    sha1: '9da4567a5da5a34fb098fa32c9082949ed40c816',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10820,7 +10837,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -10986,6 +11003,7 @@ for seq, log in pairs(logs) do
   redis.call('HSET', jobs, 'l' .. seq, log)
 end
 if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -11016,13 +11034,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -11032,6 +11045,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -11058,7 +11077,9 @@ return { 'noted', refused }
     [387, 'lua/shared/queue/told.lua', 1],
     [409, 'lua/queue/note.lua', 32],
     [451, 'lua/shared/queue/publish.lua', 1],
-    [499, 'lua/queue/note.lua', 75],
+    [452, 'lua/shared/queue/message.lua', 1],
+    [495, 'lua/shared/queue/publish.lua', 3],
+    [501, 'lua/queue/note.lua', 75],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -11125,7 +11146,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '03e892e12909c8ede0650196cd09d2bc94e265b7',
+    sha1: 'a7b057fca3791de0dad188e212b6a4b7bee75dfc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11543,7 +11564,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -11989,6 +12010,7 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -12019,13 +12041,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -12035,6 +12052,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -12247,12 +12270,14 @@ return { 'released', refused }
     [803, 'lua/shared/queue/tell-ends.lua', 1],
     [859, 'lua/shared/queue/tell-others.lua', 6],
     [862, 'lua/shared/queue/publish.lua', 1],
-    [910, 'lua/shared/queue/tell-others.lua', 10],
-    [913, 'lua/shared/queue/stop.lua', 1],
-    [924, 'lua/shared/queue/idle.lua', 1],
-    [986, 'lua/shared/queue/judge-one.lua', 1],
-    [996, 'lua/shared/queue/told.lua', 1],
-    [1018, 'lua/queue/release.lua', 56],
+    [863, 'lua/shared/queue/message.lua', 1],
+    [906, 'lua/shared/queue/publish.lua', 3],
+    [912, 'lua/shared/queue/tell-others.lua', 10],
+    [915, 'lua/shared/queue/stop.lua', 1],
+    [926, 'lua/shared/queue/idle.lua', 1],
+    [988, 'lua/shared/queue/judge-one.lua', 1],
+    [998, 'lua/shared/queue/told.lua', 1],
+    [1020, 'lua/queue/release.lua', 56],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 2)
@@ -12310,7 +12335,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '228ead70aded9c7343ab8b760114b8c40d21bc02',
+    sha1: 'db25e92c05b6d085a8daa215024f8d0facf966cd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12641,7 +12666,7 @@ local function why_not(run, token)
 end
 -- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -12900,6 +12925,7 @@ for at = wanted_at, #wanted, 1 do
   outcomes[#outcomes + 1] = outcome == 'stopping' and 'claimed' or outcome
 end
 if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -12930,13 +12956,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -12946,6 +12967,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -12972,7 +12999,9 @@ return { 'changed', outcomes }
     [537, 'lua/shared/queue/rewrite.lua', 1],
     [553, 'lua/queue/reprioritize.lua', 34],
     [588, 'lua/shared/queue/publish.lua', 1],
-    [636, 'lua/queue/reprioritize.lua', 70],
+    [589, 'lua/shared/queue/message.lua', 1],
+    [632, 'lua/shared/queue/publish.lua', 3],
+    [638, 'lua/queue/reprioritize.lua', 70],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -13024,7 +13053,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '90990b53a901c913faf4974a16f4e4cf4aaf1f9a',
+    sha1: 'c7deebbad6041ecec29ffb471464948fc4591ca3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13387,7 +13416,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -13920,6 +13949,7 @@ if not drops and queue.idle > 0 then
   call_idle(idle, queue, math.min(#numbers, 8), { channel = channel, sharded = sharded, counted = counted })
 end
 if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -13950,13 +13980,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -13966,6 +13991,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -14004,7 +14035,9 @@ return { 'requeued', #numbers, tonumber(left or 0) }
     [844, 'lua/shared/queue/kind.lua', 1],
     [852, 'lua/queue/requeue-failed.lua', 52],
     [894, 'lua/shared/queue/publish.lua', 1],
-    [942, 'lua/queue/requeue-failed.lua', 95],
+    [895, 'lua/shared/queue/message.lua', 1],
+    [938, 'lua/shared/queue/publish.lua', 3],
+    [944, 'lua/queue/requeue-failed.lua', 95],
   ],
   encode(args) {
     return withoutDefaults([
@@ -14062,7 +14095,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'b273e22550aa35978b5eb305d66e8dee4e67ffae',
+    sha1: '887ac0f5c0554204ba6918bfcdb8fded4f5dec26',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14425,7 +14458,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -14947,6 +14980,7 @@ if queue.idle > 0 then
   call_idle(idle, queue, math.min(requeued, 8), { channel = channel, sharded = sharded, counted = counted })
 end
 if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -14977,13 +15011,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -14993,6 +15022,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -15028,7 +15063,9 @@ return { 'requeued', outcomes }
     [777, 'lua/shared/queue/idle.lua', 1],
     [839, 'lua/queue/requeue.lua', 52],
     [883, 'lua/shared/queue/publish.lua', 1],
-    [931, 'lua/queue/requeue.lua', 97],
+    [884, 'lua/shared/queue/message.lua', 1],
+    [927, 'lua/shared/queue/publish.lua', 3],
+    [933, 'lua/queue/requeue.lua', 97],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -15101,7 +15138,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '88c3b72458bd94cbcd479faa990b99bb7a42b782',
+    sha1: '64d9f3f13585a4aef6b0172a6dd58ad940bb5b37',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15558,7 +15595,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -16122,6 +16159,7 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -16152,13 +16190,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -16168,6 +16201,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -16408,13 +16447,15 @@ return { 'retried', refused, buried }
     [960, 'lua/shared/queue/tell-ends.lua', 1],
     [1016, 'lua/shared/queue/tell-others.lua', 6],
     [1019, 'lua/shared/queue/publish.lua', 1],
-    [1067, 'lua/shared/queue/tell-others.lua', 10],
-    [1070, 'lua/shared/queue/stop.lua', 1],
-    [1081, 'lua/shared/queue/idle.lua', 1],
-    [1143, 'lua/shared/queue/judge-one.lua', 1],
-    [1153, 'lua/shared/queue/told.lua', 1],
-    [1175, 'lua/shared/queue/freed.lua', 1],
-    [1184, 'lua/queue/retry.lua', 67],
+    [1020, 'lua/shared/queue/message.lua', 1],
+    [1063, 'lua/shared/queue/publish.lua', 3],
+    [1069, 'lua/shared/queue/tell-others.lua', 10],
+    [1072, 'lua/shared/queue/stop.lua', 1],
+    [1083, 'lua/shared/queue/idle.lua', 1],
+    [1145, 'lua/shared/queue/judge-one.lua', 1],
+    [1155, 'lua/shared/queue/told.lua', 1],
+    [1177, 'lua/shared/queue/freed.lua', 1],
+    [1186, 'lua/queue/retry.lua', 67],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -17302,7 +17343,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '8e31f912de0df405256f87901f598c4e308499ec',
+    sha1: '9f64c9ede12a0176c44fd15ce2565190757cefdc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17597,7 +17638,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -17712,6 +17753,7 @@ if after ~= before then
   happened(queue, 'tagged', seq, job, run, '')
 end
 if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -17742,13 +17784,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -17758,6 +17795,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -17783,7 +17826,9 @@ return { 'tagged', after }
     [359, 'lua/shared/queue/retag.lua', 1],
     [381, 'lua/queue/tag.lua', 31],
     [408, 'lua/shared/queue/publish.lua', 1],
-    [456, 'lua/queue/tag.lua', 59],
+    [409, 'lua/shared/queue/message.lua', 1],
+    [452, 'lua/shared/queue/publish.lua', 3],
+    [458, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -18004,7 +18049,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: '532c7e6646b386485a636dd4af51a0fefe4f6b45',
+    sha1: '9817765fddaee96c2d5a231716e7515ea70ec6f8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18242,7 +18287,7 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
@@ -18350,6 +18395,7 @@ for at = wanted_at, #wanted, 1 do
   outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
 end
 if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -18380,13 +18426,8 @@ local function event_line(event)
   )
 end
 
--- An event: what, number, id, name, attempt, token, flags, and more.
-local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events == 0 or not stored then
-    return
-  end
-  local number = redis.call('HINCRBY', listeners, 'number', '1')
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
   local lines = { string.format('%.0f %.0f', number, now_ms) }
   for at, event in ipairs(events) do
     lines[at + 1] = event_line(event)
@@ -18396,6 +18437,12 @@ local function publish(listeners, events, now_ms)
     redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
   else
     redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -18418,7 +18465,9 @@ return { 'tracking', outcomes }
     [294, 'lua/shared/queue/find.lua', 1],
     [315, 'lua/queue/track.lua', 26],
     [344, 'lua/shared/queue/publish.lua', 1],
-    [392, 'lua/queue/track.lua', 56],
+    [345, 'lua/shared/queue/message.lua', 1],
+    [388, 'lua/shared/queue/publish.lua', 3],
+    [394, 'lua/queue/track.lua', 56],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

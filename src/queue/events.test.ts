@@ -170,7 +170,7 @@ describe('events', () => {
     await expect(queue.events({ signal: AbortSignal.abort(new Error('enough')) }).next()).rejects.toThrow(
       'enough',
     )
-    const wrong = (options: object): Promise<unknown> => queue.events(options).next()
+    const wrong = async (options: object): Promise<unknown> => queue.events(options).next()
     await expect(wrong({ kinds: ['odd'] })).rejects.toBeInstanceOf(InvalidArgumentError)
     await expect(wrong({ names: 'mail' })).rejects.toBeInstanceOf(InvalidArgumentError)
     await expect(wrong({ tracked: 1 })).rejects.toBeInstanceOf(InvalidArgumentError)

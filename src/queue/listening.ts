@@ -6,7 +6,7 @@ import { listen } from '../generated/queue.ts'
 import type { Subscription } from '../driver.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { Sleeper } from '../runtime/sleeper.ts'
-import { type EventFilter, type EventOptions, type QueueEvent, readMessage, toFilter } from './events.ts'
+import { type EventFilter, type QueueEvent, readMessage } from './events.ts'
 import type { Source } from './source.ts'
 
 const LISTEN_MS = 60_000
@@ -14,14 +14,14 @@ const RETRY_MS = 1000
 /** Events that may wait for a slow loop. */
 const MOST_WAITING = 10_000
 
-/** Yields what happens from now on. Throws the signal's reason, InvalidArgumentError, and what the first call throws. */
+/** Yields what happens from now on. Throws the signal's reason, and what the first call throws. */
 export async function* listenTo(
   source: Source,
-  options: EventOptions,
+  filter: EventFilter,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<QueueEvent, void, undefined> {
-  const { signal } = options
   signal?.throwIfAborted()
-  const ear = new Ear(source, toFilter(options))
+  const ear = new Ear(source, filter)
   try {
     await ear.open()
     for (;;) {

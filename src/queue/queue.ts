@@ -13,7 +13,7 @@ import { Chores } from './chores.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimJobs } from './claiming.ts'
 import { type Enqueued, Enqueuer, MAX_PAYLOAD_BYTES, type Outgoing, toOutgoing } from './enqueueing.ts'
-import type { EventOptions, QueueEvent } from './events.ts'
+import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
 import type { Handlers } from './handling.ts'
 import { checkJobName, JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
@@ -131,10 +131,10 @@ export class Queue<Jobs extends object = Record<string, unknown>> {
 
   /**
    * What happens in the queue from now on, as it happens. Nothing is published but while somebody listens; what may have
-   * been missed is told as a `gap`. Throws the signal's reason, InvalidArgumentError.
+   * been missed is told as a `gap`. The loop throws the signal's reason. Throws InvalidArgumentError.
    */
   events(options: EventOptions = {}): AsyncGenerator<QueueEvent, void, undefined> {
-    return listenTo(this.#source, options)
+    return listenTo(this.#source, toFilter(options), options.signal)
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */

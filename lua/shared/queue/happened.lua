@@ -1,4 +1,4 @@
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/publish. A job that was never
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events

@@ -1,4 +1,4 @@
--- Those who listen to events; see shared/queue/publish.
+-- Those who listen to events; see shared/queue/message.
 local MOST_LISTENERS = 1000
 local LISTENERS_KEPT_MS = '7200000'
 
