@@ -108,11 +108,11 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
+local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(found, tonumber(count))
-  local paused = settings.paused and 1 or 0
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
@@ -127,7 +127,6 @@ if #ended > 0 then
   finish_jobs(keys, queue, settings, ended, now_us)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
   if #ended + #stopped > 0 and may_free_others(queue, settings) and has_more(keys, queue) then
@@ -143,17 +142,8 @@ if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
 if queue.due_ms <= now_ms then
-  -- @include shared/queue/flagged
-  -- @include shared/queue/entries
-  -- @include shared/queue/history
-  -- @include shared/queue/failure
-  -- @include shared/queue/note-failure
-  -- @include shared/queue/dead
-  -- @include shared/queue/reclaim
-  -- @include shared/queue/due
-  reclaim_lost(keys, queue, now_us, 100)
-  show_due(keys, queue, now_us, 100)
-  queue.due_ms = next_due_ms(keys, queue) or NEVER_MS
+  -- @include shared/queue/catch-up
+  catch_up(keys, queue, now_us)
 end
 if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
@@ -192,15 +182,5 @@ if waits then
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-return {
-  'claimed',
-  now_ms,
-  ends_ms,
-  waits and 1 or 0,
-  recheck_ms,
-  paused,
-  queue.chores,
-  refused,
-  told,
-  options,
-}
+local waiting, chores = waits and 1 or 0, queue.chores
+return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refused, told, options }

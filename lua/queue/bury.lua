@@ -52,6 +52,7 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 -- @include shared/queue/note-end
 -- @include shared/queue/tell-others
 -- @include shared/queue/stop
+-- @include shared/queue/bury-claimed
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
 -- @include shared/queue/idle
@@ -106,10 +107,7 @@ for at = failures_at, #failures, 4 do
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    note_history(jobs, seq, run, 'b', now_ms, run.at_ms, failures[at + 2])
-    happened(queue, 'buried', seq, job, run, failures[at + 2])
-    note_end(queue, jobs, seq, job, run, 'd', failures[at + 2], failures[at + 3], '')
-    bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
+    bury_claimed(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
 if frees_others(queue) then

@@ -60,6 +60,7 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/note-end
 -- @include shared/queue/tell-others
 -- @include shared/queue/stop
+-- @include shared/queue/bury-claimed
 -- @include shared/queue/idle
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
@@ -118,15 +119,13 @@ for at = failures_at, #failures, 5 do
     local job, delay_ms = read_job(record), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    local dies = run.attempts >= job.max_attempts
-    note_history(jobs, seq, run, dies and 'b' or 't', now_ms, run.at_ms, failures[at + 3])
-    happened(queue, dies and 'buried' or 'retried', seq, job, run, failures[at + 3])
-    if dies then
-      note_end(queue, jobs, seq, job, run, 'd', failures[at + 3], failures[at + 4], '')
-      bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
+    if run.attempts >= job.max_attempts then
+      bury_claimed(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
     else
       local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
+      note_history(jobs, seq, run, 't', now_ms, run.at_ms, failures[at + 3])
+      happened(queue, 'retried', seq, job, run, failures[at + 3])
       wait_again(keys, queue, seq, job, run, due_ms, now_us)
       note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
       queue.retried = queue.retried + 1

@@ -652,7 +652,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'c23b2513cf3140f3ea9aed7a67bfab2a23bf205b',
+    sha1: '0e3e7a63a7cdf899f18548b66638d9556c1153f3',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2160,11 +2160,11 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
+local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(found, tonumber(count))
-  local paused = settings.paused and 1 or 0
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
@@ -2179,7 +2179,6 @@ if #ended > 0 then
   finish_jobs(keys, queue, settings, ended, now_us)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
   if #ended + #stopped > 0 and may_free_others(queue, settings) and has_more(keys, queue) then
@@ -2195,6 +2194,8 @@ if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
 if queue.due_ms <= now_ms then
+-- Sees to what the time has brought: leases that ended, and jobs that are due.
+local function catch_up(keys, queue, now_us)
 -- What a run says beside PLAIN, a bit each; see shared/queue/flags.
 --   4   AWAITED  somebody waits for the end of the job
 --   8   STORED   progress, a log or a history is stored
@@ -2324,6 +2325,13 @@ local function leave_dead(keys, queue, seq, run)
     redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
   end
 end
+-- The end of a job that was claimed until now, and is dead.
+local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
+  note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, kind)
+  happened(queue, 'buried', seq, job, run, kind)
+  note_end(queue, keys.jobs, seq, job, run, 'd', kind, message, '')
+  bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+end
 -- Taking back what lost workers held.
 
 local LOST = 'lost'
@@ -2349,10 +2357,7 @@ local function reclaim_lost(keys, queue, now_us, most)
         erase_job(keys, seq, job, run)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
-        note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, LOST)
-        happened(queue, 'buried', seq, job, run, LOST)
-        note_end(queue, keys.jobs, seq, job, run, 'd', LOST, LOST_MESSAGE, '')
-        bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
         happened(queue, 'reclaimed', seq, job, run, LOST)
         stand_ready(keys, queue, job, seq, true, now_us)
@@ -2397,6 +2402,8 @@ end
   show_due(keys, queue, now_us, 100)
   queue.due_ms = next_due_ms(keys, queue) or NEVER_MS
 end
+  catch_up(keys, queue, now_us)
+end
 if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
@@ -2434,18 +2441,8 @@ if waits then
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-return {
-  'claimed',
-  now_ms,
-  ends_ms,
-  waits and 1 or 0,
-  recheck_ms,
-  paused,
-  queue.chores,
-  refused,
-  told,
-  options,
-}
+local waiting, chores = waits and 1 or 0, queue.chores
+return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refused, told, options }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'results', 'listeners', 'tagged'],
@@ -2494,15 +2491,18 @@ return {
     [1382, 'lua/shared/queue/judge.lua', 1],
     [1445, 'lua/shared/queue/next-due.lua', 1],
     [1471, 'lua/queue/ack-and-claim.lua', 76],
-    [1541, 'lua/shared/queue/flagged.lua', 1],
-    [1557, 'lua/shared/queue/entries.lua', 1],
-    [1578, 'lua/shared/queue/history.lua', 1],
-    [1592, 'lua/shared/queue/failure.lua', 1],
-    [1602, 'lua/shared/queue/note-failure.lua', 1],
-    [1606, 'lua/shared/queue/dead.lua', 1],
-    [1670, 'lua/shared/queue/reclaim.lua', 1],
-    [1717, 'lua/shared/queue/due.lua', 1],
-    [1739, 'lua/queue/ack-and-claim.lua', 154],
+    [1540, 'lua/shared/queue/catch-up.lua', 1],
+    [1542, 'lua/shared/queue/flagged.lua', 1],
+    [1558, 'lua/shared/queue/entries.lua', 1],
+    [1579, 'lua/shared/queue/history.lua', 1],
+    [1593, 'lua/shared/queue/failure.lua', 1],
+    [1603, 'lua/shared/queue/note-failure.lua', 1],
+    [1607, 'lua/shared/queue/dead.lua', 1],
+    [1671, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1678, 'lua/shared/queue/reclaim.lua', 1],
+    [1722, 'lua/shared/queue/due.lua', 1],
+    [1744, 'lua/shared/queue/catch-up.lua', 12],
+    [1748, 'lua/queue/ack-and-claim.lua', 146],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -3102,7 +3102,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'b32d5bbccfcd225ae7eff5adebd37218fa6e82c2',
+    sha1: '0f17622a40e3082ce895cf7d6aea76307b092280',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4097,6 +4097,13 @@ local function stop_job(keys, queue, seq, now_us)
   erase_job(keys, seq, job, run)
   queue.cancelled = queue.cancelled + 1
 end
+-- The end of a job that was claimed until now, and is dead.
+local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
+  note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, kind)
+  happened(queue, 'buried', seq, job, run, kind)
+  note_end(queue, keys.jobs, seq, job, run, 'd', kind, message, '')
+  bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
 local function judge_job(jobs, seq, token)
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
@@ -4250,10 +4257,7 @@ for at = failures_at, #failures, 4 do
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    note_history(jobs, seq, run, 'b', now_ms, run.at_ms, failures[at + 2])
-    happened(queue, 'buried', seq, job, run, failures[at + 2])
-    note_end(queue, jobs, seq, job, run, 'd', failures[at + 2], failures[at + 3], '')
-    bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
+    bury_claimed(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
 if frees_others(queue) then
@@ -4300,11 +4304,12 @@ return { 'buried', refused }
     [973, 'lua/shared/queue/publish.lua', 3],
     [979, 'lua/shared/queue/tell-others.lua', 10],
     [982, 'lua/shared/queue/stop.lua', 1],
-    [993, 'lua/shared/queue/judge-one.lua', 1],
-    [1003, 'lua/shared/queue/told.lua', 1],
-    [1025, 'lua/shared/queue/idle.lua', 1],
-    [1087, 'lua/shared/queue/freed.lua', 1],
-    [1096, 'lua/queue/bury.lua', 59],
+    [993, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1000, 'lua/shared/queue/judge-one.lua', 1],
+    [1010, 'lua/shared/queue/told.lua', 1],
+    [1032, 'lua/shared/queue/idle.lua', 1],
+    [1094, 'lua/shared/queue/freed.lua', 1],
+    [1103, 'lua/queue/bury.lua', 60],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -15138,7 +15143,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '64d9f3f13585a4aef6b0172a6dd58ad940bb5b37',
+    sha1: '69598be988563ac51c3ee0d245c789f08a03c097',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16223,6 +16228,13 @@ local function stop_job(keys, queue, seq, now_us)
   erase_job(keys, seq, job, run)
   queue.cancelled = queue.cancelled + 1
 end
+-- The end of a job that was claimed until now, and is dead.
+local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
+  note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, kind)
+  happened(queue, 'buried', seq, job, run, kind)
+  note_end(queue, keys.jobs, seq, job, run, 'd', kind, message, '')
+  bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
@@ -16380,15 +16392,13 @@ for at = failures_at, #failures, 5 do
     local job, delay_ms = read_job(record), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    local dies = run.attempts >= job.max_attempts
-    note_history(jobs, seq, run, dies and 'b' or 't', now_ms, run.at_ms, failures[at + 3])
-    happened(queue, dies and 'buried' or 'retried', seq, job, run, failures[at + 3])
-    if dies then
-      note_end(queue, jobs, seq, job, run, 'd', failures[at + 3], failures[at + 4], '')
-      bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
+    if run.attempts >= job.max_attempts then
+      bury_claimed(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
     else
       local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
+      note_history(jobs, seq, run, 't', now_ms, run.at_ms, failures[at + 3])
+      happened(queue, 'retried', seq, job, run, failures[at + 3])
       wait_again(keys, queue, seq, job, run, due_ms, now_us)
       note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
       queue.retried = queue.retried + 1
@@ -16451,11 +16461,12 @@ return { 'retried', refused, buried }
     [1063, 'lua/shared/queue/publish.lua', 3],
     [1069, 'lua/shared/queue/tell-others.lua', 10],
     [1072, 'lua/shared/queue/stop.lua', 1],
-    [1083, 'lua/shared/queue/idle.lua', 1],
-    [1145, 'lua/shared/queue/judge-one.lua', 1],
-    [1155, 'lua/shared/queue/told.lua', 1],
-    [1177, 'lua/shared/queue/freed.lua', 1],
-    [1186, 'lua/queue/retry.lua', 67],
+    [1083, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1090, 'lua/shared/queue/idle.lua', 1],
+    [1152, 'lua/shared/queue/judge-one.lua', 1],
+    [1162, 'lua/shared/queue/told.lua', 1],
+    [1184, 'lua/shared/queue/freed.lua', 1],
+    [1193, 'lua/queue/retry.lua', 68],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

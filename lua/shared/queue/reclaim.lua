@@ -23,10 +23,7 @@ local function reclaim_lost(keys, queue, now_us, most)
         erase_job(keys, seq, job, run)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
-        note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, LOST)
-        happened(queue, 'buried', seq, job, run, LOST)
-        note_end(queue, keys.jobs, seq, job, run, 'd', LOST, LOST_MESSAGE, '')
-        bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
         happened(queue, 'reclaimed', seq, job, run, LOST)
         stand_ready(keys, queue, job, seq, true, now_us)
