@@ -49,7 +49,6 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/ready
 -- @include shared/queue/number
 -- @include shared/queue/enter-tags
--- @include shared/queue/leave-tags
 -- @include shared/queue/enqueue
 -- @include shared/queue/replace
 -- @include shared/queue/idle

@@ -7276,7 +7276,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'b941fb7701a8b76aa219183047e76402ebb3e496',
+    sha1: '454214e8f8c16579feca96a8d662421e3929a5f1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7968,15 +7968,6 @@ local function enter_tags(tagged, seq, tags)
     redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
   end
 end
--- Takes a job from its tags; see shared/queue/enter-tags.
-local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
-  for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
-  end
-end
 -- Putting jobs into a queue.
 
 -- A job is there from \`due_ms\` on; 0: at once.
@@ -8040,6 +8031,15 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local size = #record
   redis.call('HSET', keys.jobs, seq, record)
   if old.tags ~= new.tags then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end
@@ -8302,15 +8302,16 @@ return { 'enqueued', first, duplicates }
     [641, 'lua/shared/queue/ready.lua', 1],
     [675, 'lua/shared/queue/number.lua', 1],
     [684, 'lua/shared/queue/enter-tags.lua', 1],
-    [690, 'lua/shared/queue/leave-tags.lua', 1],
-    [699, 'lua/shared/queue/enqueue.lua', 1],
-    [719, 'lua/shared/queue/replace.lua', 1],
+    [690, 'lua/shared/queue/enqueue.lua', 1],
+    [710, 'lua/shared/queue/replace.lua', 1],
+    [753, 'lua/shared/queue/leave-tags.lua', 1],
+    [762, 'lua/shared/queue/replace.lua', 45],
     [790, 'lua/shared/queue/idle.lua', 1],
-    [852, 'lua/queue/enqueue.lua', 56],
+    [852, 'lua/queue/enqueue.lua', 55],
     [945, 'lua/shared/queue/publish.lua', 1],
     [946, 'lua/shared/queue/message.lua', 1],
     [989, 'lua/shared/queue/publish.lua', 3],
-    [995, 'lua/queue/enqueue.lua', 150],
+    [995, 'lua/queue/enqueue.lua', 149],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 19)

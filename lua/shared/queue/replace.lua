@@ -41,6 +41,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local size = #record
   redis.call('HSET', keys.jobs, seq, record)
   if old.tags ~= new.tags then
+    -- @include shared/queue/leave-tags
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end
