@@ -1,5 +1,8 @@
-import { InvalidArgumentError, type QueueEvent } from 'perilune'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { Cluster } from 'ioredis'
+import { InvalidArgumentError, perilune, type QueueEvent } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { type Setup, setup, until } from '../../test/queue-fixture.ts'
 import type { EventOptions } from './events.ts'
 import { readMessage } from './events.ts'
@@ -99,6 +102,26 @@ describe('events', () => {
     await until(() => messages.at(-1) === 'end')
     expect(messages).toHaveLength(2)
     expect(readMessage(messages[0] ?? '')).toMatchObject({ number: 1, events: { length: 3 } })
+  })
+
+  test('are heard on a cluster', async () => {
+    const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
+    const redis = perilune(ioredis(cluster), { namespace: 'queue-test' })
+    onTestFinished(async () => {
+      await redis.close()
+      cluster.disconnect()
+    })
+    const queue = redis.queue(randomUUID())
+    const events = queue.events({ kinds: ['enqueued'] })
+    const first = events.next()
+    let isHeard = false
+    void first.then(() => (isHeard = true))
+    await until(async () => {
+      await queue.enqueue('mail', { to })
+      return isHeard
+    })
+    expect((await first).value).toMatchObject({ kind: 'enqueued', name: 'mail' })
+    await events.return()
   })
 
   test('that were missed are told as a gap', async () => {
