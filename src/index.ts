@@ -204,6 +204,7 @@ export {
   type TaskContext,
 } from './once/once.ts'
 export type { Advanced, NextJob } from './queue/advancing.ts'
+export type { JobEnd } from './queue/awaiting.ts'
 export {
   type BatchContext,
   type BatchFunction,
@@ -213,19 +214,14 @@ export {
 } from './queue/batching.ts'
 export { type BuryOptions, ClaimedJob, type ReleaseOptions, type RetryOptions } from './queue/claimed-job.ts'
 export type { Enqueued } from './queue/enqueueing.ts'
+export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './queue/events.ts'
 export type { LossReason } from './queue/exchange.ts'
 export type { Handler, Handlers } from './queue/handling.ts'
+export type { Happening, HistoryEntry, JobHistory } from './queue/history.ts'
 export type { QueueHooks } from './queue/hooks.ts'
+export type { FoundJob, Job, JobState, LogLine } from './queue/job.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
-export type {
-  Failures,
-  Job,
-  JobListOptions,
-  JobPage,
-  JobState,
-  ParentsChanged,
-  SearchOptions,
-} from './queue/jobs.ts'
+export type { Failures, JobListOptions, JobPage, ParentsChanged, SearchOptions } from './queue/jobs.ts'
 export type { LentJob, LentJobs } from './queue/lending.ts'
 export type { IfParentFails, Parent, ParentId, ParentState } from './queue/parents.ts'
 export type { PartitionedJobs } from './queue/partition-jobs.ts'
@@ -274,6 +270,7 @@ export type {
   SettledAdvance,
   SettlingByToken,
 } from './queue/settling-by-token.ts'
+export type { TagCount } from './queue/tagging.ts'
 export { Worker, type WorkOptions } from './queue/worker.ts'
 export type {
   Allowed,

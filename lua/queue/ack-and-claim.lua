@@ -33,6 +33,9 @@ local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
 local recurrences = KEYS[21] -- hash: recurring jobs
 local recurring = KEYS[22] -- sorted set: recurring jobs -> when they run next, in ms
 local short = KEYS[23] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local results = KEYS[24] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[25] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[26] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -62,14 +65,14 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/parents
+-- @include shared/queue/happened
 -- @include shared/queue/names
--- @include shared/queue/failure
--- @include shared/queue/note-failure
 -- @include shared/queue/groups
 -- @include shared/queue/ready
 -- @include shared/queue/fields
--- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/stop
 -- @include shared/queue/finish
 -- @include shared/queue/take
@@ -104,6 +107,9 @@ local keys = {
   recurrences = recurrences,
   recurring = recurring,
   short = short,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -120,14 +126,17 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
+local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(found, tonumber(count))
-  local paused = settings.paused and 1 or 0
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
 for _, seq in ipairs(stopped) do
   stop_job(keys, queue, seq, now_us)
@@ -149,7 +158,6 @@ if queue.settling then
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
@@ -158,6 +166,7 @@ if limit == 0 then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)
+  tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, 0, 0, paused, queue.chores, refused, {}, {} }
 end
@@ -191,6 +200,7 @@ if waits then
   -- @include shared/queue/wait
   recheck_ms = wait_for_work(keys, queue, settings, worker, room > count, now_us)
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-waits = waits and 1 or 0
-return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }
+local waiting, chores = waits and 1 or 0, queue.chores
+return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refused, told, options }

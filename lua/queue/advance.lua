@@ -27,13 +27,16 @@ local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
 local idle = KEYS[18] -- sorted set: workers that wait -> their number
 local leases = KEYS[19] -- sorted set: claimed jobs -> when the lease ends, in ms
 local done = KEYS[20] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local results = KEYS[21] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[22] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[23] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text): jobs that are done, and what follows; target: name of the other queue, empty: this one
+local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): jobs that are done, and what follows; target: name of the other queue, empty: this one
 
 -- @include shared/exact
 -- @include shared/clock
@@ -49,6 +52,10 @@ local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:by
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/flags
+-- @include shared/queue/happened
+-- @include shared/queue/enter-tags
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/run
 -- @include shared/queue/fields
 -- @include shared/queue/names
@@ -92,6 +99,9 @@ local keys = {
   idle = idle,
   leases = leases,
   done = done,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -113,10 +123,14 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
-local first = number_jobs(queue, (#steps - steps_at + 1) / 25, now_us)
+local how = { channel = channel, sharded = sharded, counted = counted }
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
+local first = number_jobs(queue, (#steps - steps_at + 1) / 26, now_us)
 local tally, refused = new_tally(), {}
-for at = steps_at, #steps, 25 do
-  local place, seq, target = (at - steps_at) / 25, steps[at], steps[at + 3]
+for at = steps_at, #steps, 26 do
+  local place, seq, target = (at - steps_at) / 26, steps[at], steps[at + 3]
   local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
   if why then
     refused[#refused + 1] = place
@@ -143,7 +157,8 @@ end
 if frees_others(queue) then
   tally.ready = math.max(tally.ready, 1)
 end
-see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+see_to_new(keys, queue, tally, now_ms, how)
+tell_others(keys, queue, now_ms, how)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
 save_queue_and_call(meta, queue, caller, call, now_ms, answer)
 return { 'advanced', first, queue.chores, refused, tally.duplicates }

@@ -25,6 +25,9 @@ local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -46,12 +49,18 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/parents
+-- @include shared/queue/happened
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups
 -- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/stop
+-- @include shared/queue/bury-claimed
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
 -- @include shared/queue/idle
@@ -75,6 +84,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -91,8 +103,12 @@ end
 if remembered then
   return { 'buried', 0, parse_refused(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused = {}
 for at = failures_at, #failures, 4 do
   local seq = failures[at]
@@ -107,7 +123,7 @@ for at = failures_at, #failures, 4 do
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
+    bury_claimed(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
 local freed = frees_others(queue) and 1 or 0
@@ -116,7 +132,8 @@ if queue.settling then
   freed = math.max(freed, settle_children(keys, queue, now_us, 100))
 end
 if queue.idle > 0 and freed > 0 then
-  call_idle(idle, queue, math.min(freed, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(idle, queue, math.min(freed, 8), how)
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'buried', queue.chores, refused }

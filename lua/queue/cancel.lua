@@ -26,6 +26,9 @@ local children = KEYS[16] -- sorted set: ref of a parent and child that waits fo
 local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
 local idle = KEYS[19] -- sorted set: workers that wait -> their number
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -41,12 +44,17 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/parents
+-- @include shared/queue/happened
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups
 -- @include shared/queue/ready
 -- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/find
 -- @include shared/queue/displace
 -- @include shared/queue/idle
@@ -69,19 +77,31 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   if not seq then
     outcomes[#outcomes + 1] = 'absent'
   elseif run and (run.state == 'c' or run.state == 'x') then
+    if run.state == 'c' then
+      happened(queue, 'stopping', seq, read_job(record), run, '')
+      note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')
+    end
     redis.call(
       'HSET',
       jobs,
@@ -92,7 +112,11 @@ for at = wanted_at, #wanted, 1 do
   else
     local job = read_job(record)
     displace(keys, queue, seq, job, run, #record, now_us)
-    erase_job(keys, queue, seq, job, run and run.flags or PLAIN)
+    happened(queue, 'cancelled', seq, job, run, '')
+    if not run or run.state ~= 'd' and run.state ~= 'f' then
+      note_end(queue, jobs, seq, job, run, 'x', '', '', '')
+    end
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     outcomes[#outcomes + 1] = 'cancelled'
   end
@@ -109,5 +133,6 @@ if queue.settling then
     )
   end
 end
+tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'cancelled', queue.chores, outcomes }

@@ -26,6 +26,9 @@ local children = KEYS[15] -- sorted set: ref of a parent and child that waits fo
 local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
 local idle = KEYS[18] -- sorted set: workers that wait -> their number
+local results = KEYS[19] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[20] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[21] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -41,6 +44,7 @@ local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/flags
+-- @include shared/queue/tell-others
 -- @include shared/queue/run
 -- @include shared/queue/names
 -- @include shared/queue/failure
@@ -71,6 +75,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
@@ -79,6 +86,11 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local seq, record, run = find_job(jobs, ids, id)
 local state = seq and state_of(run) or 'absent'
 if state ~= 'blocked' then
@@ -110,5 +122,6 @@ if queue.idle > 0 then
     { channel = channel, sharded = sharded, counted = counted }
   )
 end
+tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'changed', left, queue.chores }

@@ -28,6 +28,9 @@ local inbox = KEYS[21] -- hash: other queue -> number of the newest that came fr
 local recurrences = KEYS[22] -- hash: recurring jobs
 local recurring = KEYS[23] -- sorted set: recurring jobs -> when they run next, in ms
 local short = KEYS[24] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local results = KEYS[25] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[26] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[27] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -62,9 +65,19 @@ local keys = {
   recurrences,
   recurring,
   short,
+  results,
+  listeners,
+  tagged,
 }
+local heard = redis.call('HMGET', listeners, 'channel', 'number')
 local existed = 0
 for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))
+end
+if heard[1] then
+  -- @include shared/clock
+  -- @include shared/queue/message
+  local events = { { 'cleared', '0', '', '', 0, 0, 0, '' } }
+  send_message(heard[1], (heard[2] or 0) + 1, events, math.floor(clock_us() / 1000))
 end
 return { 'cleared', existed }

@@ -10,6 +10,7 @@ local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
 local idle = KEYS[4] -- sorted set: workers that wait -> their number
+local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -72,6 +73,14 @@ end
 queue.ready = queue.ready + bytes
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(count, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+if queue.listened_ms * 1000 > now_us then
+  -- @include shared/queue/publish
+  local events = {}
+  for place = 0, count - 1 do
+    events[place + 1] = { 'enqueued', string.format(form, first - base + place), '', name, 0, 0, 0, '' }
+  end
+  publish(listeners, events, math.floor(now_us / 1000))
 end
 save_queue_and_call(meta, queue, caller, call, math.floor(now_us / 1000), exact(first))
 return { 'enqueued', first }

@@ -26,13 +26,16 @@ local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
+local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[20] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local results = KEYS[21] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link
 
 -- @include shared/exact
 -- @include shared/exact-range
@@ -48,11 +51,14 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/flags
+-- @include shared/queue/tell-others
 -- @include shared/queue/run
+-- @include shared/queue/happened
 -- @include shared/queue/names
 -- @include shared/queue/groups
 -- @include shared/queue/ready
 -- @include shared/queue/number
+-- @include shared/queue/enter-tags
 -- @include shared/queue/enqueue
 -- @include shared/queue/replace
 -- @include shared/queue/idempotency
@@ -81,6 +87,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  tagged = tagged,
+  results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -99,11 +108,15 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
 local tally = new_tally()
 begin_queue(meta, queue, now_us)
-for at = specs_at, #specs, 21 do
+for at = specs_at, #specs, 22 do
   local place = (at - specs_at) / SPEC_FIELDS
   enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
 end
@@ -111,6 +124,7 @@ if queue.settling then
   -- @include shared/queue/settle
   tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
 end
-see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+see_to_new(keys, queue, tally, now_ms, how)
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }

@@ -1,9 +1,9 @@
 --[[
 Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when
 it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones
-are left out.
+are left out. `log` has the lines of their logs, by places counted from 0.
 
-@returns found  now_ms:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns found  now_ms:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag] log:[at:integer at_ms:integer line:text]
 @cost    O(jobs)
 @reads
 ]]
@@ -16,10 +16,13 @@ local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 -- @include shared/clock
 -- @include shared/queue/state
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/failure
 -- @include shared/queue/find
 -- @include shared/queue/tell-job
+-- @include shared/queue/list-entries
+-- @include shared/queue/tell-log
 
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -28,11 +31,13 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local told = {}
+local told, log, place = {}, {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   if seq then
     tell_job(told, jobs, seq, record, run)
+    tell_log(log, jobs, seq, place)
+    place = place + 1
   end
 end
-return { 'found', math.floor(clock_us() / 1000), told }
+return { 'found', math.floor(clock_us() / 1000), told, log }

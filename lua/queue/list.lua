@@ -3,7 +3,7 @@ Lists jobs of a state, from place `after` on: ready ones (without group) in the 
 for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place
 after the last one looked at, or -1 at the end. Places shift as jobs come and go.
 
-@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
 @cost    O(limit x log n)
 @reads
 ]]
@@ -25,6 +25,7 @@ local limit = tonumber(ARGV[4]) -- integer: how many to look at
 -- @include shared/clock
 -- @include shared/queue/state
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/failure
 -- @include shared/queue/find

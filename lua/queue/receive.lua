@@ -25,6 +25,9 @@ local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else
 local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
 local idle = KEYS[18] -- sorted set: workers that wait -> their number
 local inbox = KEYS[19] -- hash: other queue -> number of the newest that came from it
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local source = ARGV[2] -- text: name of the other queue
 local channel = ARGV[3] -- text: beginning of the channels of processes
@@ -43,6 +46,9 @@ local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see
 -- @include shared/queue/rate
 -- @include shared/queue/job
 -- @include shared/queue/flags
+-- @include shared/queue/happened
+-- @include shared/queue/enter-tags
+-- @include shared/queue/tell-others
 -- @include shared/queue/run
 -- @include shared/queue/names
 -- @include shared/queue/groups
@@ -76,6 +82,9 @@ local keys = {
   parents = parents,
   outbox = outbox,
   idle = idle,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, '')
@@ -88,6 +97,10 @@ end
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local newest = tonumber(redis.call('HGET', inbox, source) or 0)
 local tally, known = new_tally(), newest
 for at = entries_at, #entries, 2 do
@@ -112,6 +125,7 @@ if queue.settling then
   -- @include shared/queue/settle
   tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
 end
-see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+see_to_new(keys, queue, tally, now_ms, how)
+tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'received', queue.chores }

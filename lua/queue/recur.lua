@@ -78,6 +78,7 @@ local job = {
   unique = unique == '' and '' or till .. unique,
   trace = trace,
   tags = tags,
+  keep_result_ms = 0,
 }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)

@@ -26,6 +26,9 @@ local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -48,11 +51,16 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_m
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/parents
+-- @include shared/queue/happened
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/groups
 -- @include shared/queue/ready
 -- @include shared/queue/backoff
 -- @include shared/queue/end
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/stop
 -- @include shared/queue/idle
 -- @include shared/queue/judge-one
@@ -78,6 +86,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -94,8 +105,12 @@ end
 if remembered then
   return { 'released', 0, parse_refused(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
 for at = #claims - 2, claims_at, -3 do
@@ -121,10 +136,7 @@ if queue.settling then
   -- @include shared/queue/settle
   standing = standing + settle_children(keys, queue, now_us, 100)
 end
-call_for_returned(idle, queue, standing, soonest_ms, now_ms, {
-  channel = channel,
-  sharded = sharded,
-  counted = counted,
-})
+call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', queue.chores, refused }

@@ -14,6 +14,7 @@ local groups = KEYS[6] -- hash: the groups
 local turns = KEYS[7] -- list: groups that may be served, in turn
 local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[9] -- hash: ids and unique keys of users
+local listeners = KEYS[10] -- hash: who listens to events, where, and the number of the newest message
 local priority = tonumber(ARGV[1]) -- integer: the new one
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
@@ -25,10 +26,11 @@ local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 -- @include shared/queue/job
 -- @include shared/queue/flags
 -- @include shared/queue/run
+-- @include shared/queue/happened
 -- @include shared/queue/groups
 -- @include shared/queue/ready
 -- @include shared/queue/find
--- @include shared/queue/reprioritize
+-- @include shared/queue/rewrite
 
 local keys =
   { ready = ready, prioritized = prioritized, grouped = grouped, groups = groups, turns = turns, held = held }
@@ -38,6 +40,10 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -45,10 +51,12 @@ for at = wanted_at, #wanted, 1 do
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
     local job = read_job(record)
     if job.priority ~= priority then
+      happened(queue, 'reprioritized', seq, job, run, '')
       if outcome == 'ready' then
         leave_ready(keys, queue, job, seq, now_us)
       end
-      change_priority(jobs, queue, seq, job, run, record, priority, outcome)
+      job.priority = priority
+      rewrite_job(jobs, queue, seq, job, run, record, outcome)
       if outcome == 'ready' then
         stand_ready(keys, queue, job, seq, false, now_us)
       end
@@ -56,6 +64,10 @@ for at = wanted_at, #wanted, 1 do
     outcome = 'changed'
   end
   outcomes[#outcomes + 1] = outcome == 'stopping' and 'claimed' or outcome
+end
+if queue.events then
+  -- @include shared/queue/publish
+  publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)
 return { 'changed', outcomes }

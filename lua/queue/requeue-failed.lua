@@ -24,6 +24,8 @@ local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
+local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[20] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -41,6 +43,9 @@ local drops = ARGV[6] == '1' -- flag: whether to remove them
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/parents
+-- @include shared/queue/happened
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups
@@ -68,6 +73,7 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
@@ -75,13 +81,18 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local numbers = dead_of_kind(failed, kinds, kind, limit)
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   leave_dead(keys, queue, seq, run)
   if drops then
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   else
     begin_again(keys, queue, seq, job, run, now_us)
@@ -94,6 +105,10 @@ if queue.settling then
 end
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(standing, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+if queue.events then
+  -- @include shared/queue/publish
+  publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')

@@ -23,6 +23,7 @@ local done = KEYS[14] -- sorted set: jobs that are done and kept -> when they en
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
 local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
 local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
+local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -38,6 +39,9 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/parents
+-- @include shared/queue/happened
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/groups
@@ -70,6 +74,10 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -87,6 +95,10 @@ for at = wanted_at, #wanted, 1 do
 end
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(requeued, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+if queue.events then
+  -- @include shared/queue/publish
+  publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)
 return { 'requeued', outcomes }

@@ -26,6 +26,9 @@ local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -48,6 +51,9 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/parents
+-- @include shared/queue/happened
+-- @include shared/queue/entries
+-- @include shared/queue/history
 -- @include shared/queue/names
 -- @include shared/queue/failure
 -- @include shared/queue/note-failure
@@ -56,7 +62,10 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/queue/backoff
 -- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/note-end
+-- @include shared/queue/tell-others
 -- @include shared/queue/stop
+-- @include shared/queue/bury-claimed
 -- @include shared/queue/idle
 -- @include shared/queue/judge-one
 -- @include shared/queue/told
@@ -80,6 +89,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -96,8 +108,12 @@ end
 if remembered then
   return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 for at = failures_at, #failures, 5 do
   local place, seq = (at - failures_at) / 5, failures[at]
@@ -113,10 +129,12 @@ for at = failures_at, #failures, 5 do
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     if run.attempts >= job.max_attempts then
-      bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
+      bury_claimed(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
     else
       local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
+      note_history(jobs, seq, run, 't', now_ms, run.at_ms, failures[at + 3])
+      happened(queue, 'retried', seq, job, run, failures[at + 3])
       wait_again(keys, queue, seq, job, run, due_ms, now_us)
       note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
       queue.retried = queue.retried + 1
@@ -133,11 +151,11 @@ if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  local how = { channel = channel, sharded = sharded, counted = counted }
   call_idle(idle, queue, math.min(standing, 8), how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
 return { 'retried', queue.chores, refused, buried }

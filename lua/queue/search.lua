@@ -1,8 +1,8 @@
 --[[
-Looks through the jobs of the queue, a part of them a call, for those of a name, a tag or a state; empty: any. `next` is the
+Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the
 marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
 
-@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
 @cost    O(looked), about
 @reads
 ]]
@@ -12,12 +12,12 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local after = ARGV[2] -- text: the marker; 0: from the start
 local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about
 local name = ARGV[4] -- text: the name
-local tag = ARGV[5] -- text: the tag
-local state = ARGV[6] -- text: as in find
+local state = ARGV[5] -- text: as in find
 
 -- @include shared/clock
 -- @include shared/queue/state
 -- @include shared/queue/job
+-- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/failure
 -- @include shared/queue/find
@@ -41,8 +41,7 @@ for at = 1, #fields, 2 do
     local packed = redis.call('HGET', jobs, 'r' .. seq)
     local run = packed and unpack_run(packed)
     local named = name == '' or job.name == name
-    local tagged = tag == '' or string.find('\0' .. job.tags .. '\0', '\0' .. tag .. '\0', 1, true)
-    if named and tagged and (state == '' or state_of(run) == state) then
+    if named and (state == '' or state_of(run) == state) then
       tell_job(told, jobs, seq, record, run)
     end
   end

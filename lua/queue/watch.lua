@@ -22,6 +22,7 @@ local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
+local tagged = KEYS[18] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local target = ARGV[1] -- text: name of the other queue
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
@@ -55,6 +56,7 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')

@@ -11,12 +11,15 @@ import { type Open, openQueues } from '../v1/queues/open.ts'
 import { advanceJobs } from './v1-queues-advance.ts'
 import { queueClaims } from './v1-queues-claims.ts'
 import { enqueueJobs } from './v1-queues-enqueue.ts'
+import { queueEventStream } from './v1-queues-events.ts'
 import { failedJobs } from './v1-queues-failures.ts'
 import { queueJobs } from './v1-queues-jobs.ts'
 import { settleMany } from './v1-queues-many.ts'
+import { queueNotes } from './v1-queues-notes.ts'
 import { jobParents } from './v1-queues-parents.ts'
 import { recurringJobs } from './v1-queues-recurring.ts'
 import { queueSettings } from './v1-queues-settings.ts'
+import { queueTags } from './v1-queues-tags.ts'
 
 export function v1Queues(app: App, parts: Parts): void {
   const open = openQueues(parts.perilune)
@@ -26,6 +29,9 @@ export function v1Queues(app: App, parts: Parts): void {
   advanceJobs(app, parts, open)
   queueJobs(app, parts, open)
   jobParents(app, parts, open)
+  queueNotes(app, parts, open)
+  queueTags(app, parts, open)
+  queueEventStream(app, parts, open)
   failedJobs(app, open)
   recurringJobs(app, parts, open)
   queueSettings(app, parts, open)

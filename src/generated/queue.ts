@@ -50,7 +50,7 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'd5f949f30fac40fc694545b2cbaebfc7651ac146',
+    sha1: '891f9b337be053cd0c51a640e62f939f578b6d1e',
     reads: false,
     bytes: true,
     source: `--[[
@@ -407,10 +407,16 @@ local function watch_time(queue, due_ms, wait_ms, now_ms)
   queue.watch_ms = due_ms
   return math.max(1, due_ms - now_ms)
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -425,12 +431,23 @@ end
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
 end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
--- Whether nothing but plain jobs can be met, and the call is not a repeated one. Recurrences (a mark of 4) spawn
--- only when something is due.
+-- Whether nothing but plain jobs can be met, nobody listens, and the call is not a repeated one. Of the marks only
+-- those of priorities and groups count.
 local function is_quiet(queue, call, now_ms)
-  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
+  if
+    queue.layout ~= QUEUE_LAYOUT
+    or queue.settings
+    or queue.marks % 4 > 0
+    or queue.due_ms <= now_ms
+    or queue.listened_ms > now_ms
+  then
     return false
   end
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
@@ -577,8 +594,8 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores,
     [272, 'lua/shared/queue/idle.lua', 1],
     [334, 'lua/shared/queue/watch.lua', 1],
     [355, 'lua/shared/queue/flags.lua', 1],
-    [373, 'lua/shared/queue/plain.lua', 1],
-    [462, 'lua/queue/ack-and-claim-plain.lua', 41],
+    [384, 'lua/shared/queue/plain.lua', 1],
+    [479, 'lua/queue/ack-and-claim-plain.lua', 41],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -680,7 +697,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'df69e79dd8782d821f213c5ae28705bfba336fb4',
+    sha1: '58ebc19c476bebe094de0ee1eee8aeee8d099c97',
     reads: false,
     bytes: true,
     source: `--[[
@@ -718,6 +735,9 @@ local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
 local recurrences = KEYS[21] -- hash: recurring jobs
 local recurring = KEYS[22] -- sorted set: recurring jobs -> when they run next, in ms
 local short = KEYS[23] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local results = KEYS[24] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[25] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[26] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -1053,10 +1073,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -1076,7 +1097,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -1100,11 +1122,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -1121,12 +1145,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -1140,6 +1171,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -1269,6 +1305,18 @@ local function drop_parents(keys, seq)
   end
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
@@ -1314,20 +1362,6 @@ local function free_names(ids, job, seq)
   if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
     redis.call('HDEL', ids, 'i' .. job.id)
   end
-end
--- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
-
-local function pack_failure(at_ms, kind, message)
-  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
-end
-
-local function unpack_failure(packed)
-  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
-  return at_ms, kind, string.sub(packed, message_at)
-end
--- Remembers why a job failed last; see shared/queue/failure.
-local function note_failure(jobs, seq, at_ms, kind, message)
-  redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
 end
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
 -- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
@@ -1513,90 +1547,43 @@ local function fields_of(numbers)
   end
   return fields
 end
--- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
--- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
-
--- As much of a text as is shown of it: 200 bytes at most, and whole letters.
-local function beginning_of(text)
-  local last = math.min(#text, 200)
-  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
-    last = last - 1
-  end
-  return string.sub(text, 1, last)
-end
-
-local function count_dead(kinds, queue, kind, seq, message, now_ms)
-  local stored = redis.call('HGET', kinds, kind)
-  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
-  if not number then
-    queue.kinds = queue.kinds + 1
-    number, count, first_ms = queue.kinds, 0, now_ms
-  end
-  local text = string.format(
-    '%.0f %.0f %.0f %.0f %s %s',
-    number,
-    count + 1,
-    first_ms,
-    now_ms,
-    seq,
-    beginning_of(message)
-  )
-  redis.call('HSET', kinds, kind, text)
-  return tonumber(number)
-end
-
--- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
-  local flags = run.flags
-  if has_flag(flags, PARENT) then
-    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
-    flags = flags - PARENT
-  end
-  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
-  redis.call('ZADD', keys.failed, number, seq)
-  redis.call(
-    'HSET',
-    keys.jobs,
-    'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
-    'e' .. seq,
-    pack_failure(now_ms, kind, message)
-  )
-  free_unique(keys.ids, job, seq, true)
-  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
-end
-
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -1607,13 +1594,185 @@ local function end_claim(keys, queue, job, run, now_us)
     free_in_group(keys, job.group, now_us)
   end
 end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  erase_job(keys, queue, seq, job, run.flags)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
 end
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
@@ -1641,8 +1800,7 @@ local function drop_done(keys, queue, settings, now_ms, most)
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      local flags = unpack_run(stored[at * 2]).flags
-      erase_job(keys, queue, seq, read_job(record), flags)
+      erase_job(keys, queue, seq, read_job(record), unpack_run(stored[at * 2]))
     end
   end
 end
@@ -1666,6 +1824,13 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
     end
+    if queue.events then
+      local id = job and job.id or ''
+      queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
+    end
+    if job then
+      note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
+    end
     if keeps then
       queue.done = queue.done + run.size
       kept[#kept + 1] = now_ms
@@ -1679,7 +1844,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
         free_unique(keys.ids, job, seq, true)
       end
     elseif job then
-      erase_job(keys, queue, seq, job, run.flags)
+      erase_job(keys, queue, seq, job, run)
     else
       gone[#gone + 1] = seq
       gone[#gone + 1] = 'r' .. seq
@@ -1857,13 +2022,14 @@ end
 local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends_ms = string.format('%.0f', now_ms + lease_ms)
-  local token = queue.token
+  local token, events = queue.token, queue.events
   local told, options, runs, ends = {}, {}, {}, {}
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
     local attempts, size = 1, #record
     local flags = PLAIN
     local name, body_at
+    local id = ''
     token = token + 1
     if packed then
       local run = unpack_run(packed)
@@ -1879,7 +2045,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
       name = string.sub(record, 2, length + 1)
     else
       local job = read_job(record)
-      flags, name, body_at = packed and flags or 0, job.name, job.body_at
+      flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
       tell_options(options, (at - 1) / 3, seq, job)
       if job.unique ~= '' then
         free_unique(keys.ids, job, seq, false)
@@ -1895,6 +2061,9 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = seq
+    if events then
+      events[#events + 1] = { 'claimed', seq, id, name, attempts, token, flags, '' }
+    end
     queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
   end
   queue.token = token
@@ -2197,6 +2366,9 @@ local keys = {
   recurrences = recurrences,
   recurring = recurring,
   short = short,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -2213,14 +2385,17 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
+local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(found, tonumber(count))
-  local paused = settings.paused and 1 or 0
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
 for _, seq in ipairs(stopped) do
   stop_job(keys, queue, seq, now_us)
@@ -2232,7 +2407,130 @@ if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
 if limit > 0 and queue.due_ms <= now_ms then
--- What the time brings.
+-- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
+local function bring_due(keys, queue, settings, now_us)
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- Remembers why a job failed last; see shared/queue/failure.
+local function note_failure(jobs, seq, at_ms, kind, message)
+  redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
+end
+-- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
+-- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
+local function count_dead(kinds, queue, kind, seq, message, now_ms)
+  local stored = redis.call('HGET', kinds, kind)
+  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
+  if not number then
+    queue.kinds = queue.kinds + 1
+    number, count, first_ms = queue.kinds, 0, now_ms
+  end
+  local text = string.format(
+    '%.0f %.0f %.0f %.0f %s %s',
+    number,
+    count + 1,
+    first_ms,
+    now_ms,
+    seq,
+    beginning_of(message)
+  )
+  redis.call('HSET', kinds, kind, text)
+  return tonumber(number)
+end
+
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free.
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+    'e' .. seq,
+    pack_failure(now_ms, kind, message)
+  )
+  free_unique(keys.ids, job, seq, true)
+  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+end
+
+-- A dead job goes elsewhere.
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
+  queue.dead = queue.dead - run.size
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  if not number then
+    return
+  elseif tonumber(count) <= 1 then
+    redis.call('HDEL', keys.kinds, kind)
+  else
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+  end
+end
+-- The end of a job that was claimed until now, and is dead.
+local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
+  note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, kind)
+  happened(queue, 'buried', seq, job, run, kind)
+  note_end(queue, keys.jobs, seq, job, run, 'd', kind, message, '')
+  bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+end
 -- Taking back what lost workers held.
 
 local LOST = 'lost'
@@ -2253,12 +2551,16 @@ local function reclaim_lost(keys, queue, now_us, most)
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
-        erase_job(keys, queue, seq, job, run.flags)
+        happened(queue, 'cancelled', seq, job, run, '')
+        note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+        erase_job(keys, queue, seq, job, run)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
-        bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
+        happened(queue, 'reclaimed', seq, job, run, LOST)
         stand_ready(keys, queue, job, seq, true, now_us)
+        note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
         redis.call(
           'HSET',
           keys.jobs,
@@ -2295,8 +2597,6 @@ local function show_due(keys, queue, now_us, most)
   end
   return #due / 2
 end
-
-local function bring_due(keys, queue, settings, now_us)
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, 100)
@@ -2322,6 +2622,12 @@ local function number_jobs(queue, count, now_us)
   queue.last = first + count - 1
   queue.enqueued = queue.enqueued + count
   return first
+end
+-- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
+local function enter_tags(tagged, seq, tags)
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+  end
 end
 -- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
 -- src/queue/chores.ts.
@@ -2508,6 +2814,8 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
   local run = pack_run('r', 0, 0, time_ms, #record, 0, job.name)
   redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, run)
   redis.call('HSET', keys.ids, 'i' .. job.id, seq)
+  enter_tags(keys.tagged, seq, job.tags)
+  happened(queue, 'enqueued', seq, job, nil, '')
   if key ~= '' then
     hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
   end
@@ -2545,6 +2853,85 @@ end
 local settled = 0
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
+-- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+
+-- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+local function beginning_of(text)
+  local last = math.min(#text, 200)
+  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return string.sub(text, 1, last)
+end
+
+local function count_dead(kinds, queue, kind, seq, message, now_ms)
+  local stored = redis.call('HGET', kinds, kind)
+  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
+  if not number then
+    queue.kinds = queue.kinds + 1
+    number, count, first_ms = queue.kinds, 0, now_ms
+  end
+  local text = string.format(
+    '%.0f %.0f %.0f %.0f %s %s',
+    number,
+    count + 1,
+    first_ms,
+    now_ms,
+    seq,
+    beginning_of(message)
+  )
+  redis.call('HSET', kinds, kind, text)
+  return tonumber(number)
+end
+
+-- A job that is not claimed any more dies. It keeps its id; its unique key is free.
+local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
+  local flags = run.flags
+  if has_flag(flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
+    flags = flags - PARENT
+  end
+  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
+  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
+  redis.call('ZADD', keys.failed, number, seq)
+  redis.call(
+    'HSET',
+    keys.jobs,
+    'r' .. seq,
+    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
+    'e' .. seq,
+    pack_failure(now_ms, kind, message)
+  )
+  free_unique(keys.ids, job, seq, true)
+  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+end
+
+-- A dead job goes elsewhere.
+local function leave_dead(keys, queue, seq, run)
+  redis.call('ZREM', keys.dead, seq)
+  redis.call('ZREM', keys.failed, seq)
+  queue.dead = queue.dead - run.size
+  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
+  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
+  if not number then
+    return
+  elseif tonumber(count) <= 1 then
+    redis.call('HDEL', keys.kinds, kind)
+  else
+    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
+  end
+end
 -- When a job is tried again, and how it waits until then.
 
 -- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
@@ -2602,6 +2989,38 @@ local function put_out(keys, queue, target, what, now_us)
   redis.call('ZADD', keys.outbox, number, number)
   queue.chores = with_flag(queue.chores, DELIVER)
 end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -2610,9 +3029,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -2677,7 +3101,6 @@ end
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local paused = settings.paused and 1 or 0
 leave_idle(idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
@@ -2686,6 +3109,7 @@ if limit == 0 then
     call_idle(idle, queue, 1, how)
   end
   see_to_watch(idle, queue, now_ms, how)
+  tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, 0, 0, paused, queue.chores, refused, {}, {} }
 end
@@ -2729,72 +3153,93 @@ local function wait_for_work(keys, queue, settings, worker, has_room, now_us)
 end
   recheck_ms = wait_for_work(keys, queue, settings, worker, room > count, now_us)
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-waits = waits and 1 or 0
-return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }
+local waiting, chores = waits and 1 or 0, queue.chores
+return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refused, told, options }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [47, 'lua/shared/clock.lua', 1],
-    [53, 'lua/shared/calls.lua', 1],
-    [99, 'lua/shared/tell.lua', 1],
-    [124, 'lua/shared/next-token.lua', 1],
-    [129, 'lua/shared/queue/state.lua', 1],
-    [205, 'lua/shared/queue/never.lua', 1],
-    [207, 'lua/shared/queue/save.lua', 1],
-    [261, 'lua/shared/queue/save-call.lua', 1],
-    [269, 'lua/shared/queue/wide.lua', 1],
-    [284, 'lua/shared/queue/settings.lua', 1],
-    [311, 'lua/shared/queue/marks.lua', 1],
-    [325, 'lua/shared/queue/recurs.lua', 1],
-    [327, 'lua/shared/queue/note-due.lua', 1],
-    [335, 'lua/shared/queue/rate.lua', 1],
-    [355, 'lua/shared/queue/job.lua', 1],
-    [441, 'lua/shared/queue/flags.lua', 1],
-    [459, 'lua/shared/queue/run.lua', 1],
-    [506, 'lua/shared/queue/parents.lua', 1],
-    [587, 'lua/shared/queue/names.lua', 1],
-    [633, 'lua/shared/queue/failure.lua', 1],
-    [643, 'lua/shared/queue/note-failure.lua', 1],
-    [647, 'lua/shared/queue/groups.lua', 1],
-    [788, 'lua/shared/queue/ready.lua', 1],
-    [822, 'lua/shared/queue/fields.lua', 1],
-    [831, 'lua/shared/queue/dead.lua', 1],
-    [900, 'lua/shared/queue/end.lua', 1],
-    [925, 'lua/shared/queue/stop.lua', 1],
-    [934, 'lua/shared/queue/finish.lua', 1],
-    [1019, 'lua/shared/queue/take.lua', 1],
-    [1158, 'lua/shared/queue/lease.lua', 1],
-    [1222, 'lua/shared/queue/told.lua', 1],
-    [1244, 'lua/shared/queue/claimed-before.lua', 1],
-    [1290, 'lua/shared/queue/idle.lua', 1],
-    [1352, 'lua/shared/queue/watch.lua', 1],
-    [1373, 'lua/shared/queue/judge.lua', 1],
-    [1436, 'lua/shared/queue/next-due.lua', 1],
-    [1491, 'lua/queue/ack-and-claim.lua', 83],
-    [1550, 'lua/shared/queue/bring-due.lua', 1],
-    [1551, 'lua/shared/queue/reclaim.lua', 1],
-    [1591, 'lua/shared/queue/due.lua', 1],
-    [1613, 'lua/shared/queue/bring-due.lua', 4],
-    [1622, 'lua/shared/queue/spawn.lua', 1],
-    [1627, 'lua/shared/exact.lua', 1],
-    [1632, 'lua/shared/queue/number.lua', 1],
-    [1641, 'lua/shared/queue/leave-short.lua', 1],
-    [1652, 'lua/shared/queue/read-recurrence.lua', 1],
-    [1710, 'lua/shared/queue/recurrence.lua', 1],
-    [1759, 'lua/shared/queue/spawn.lua', 11],
-    [1854, 'lua/shared/queue/bring-due.lua', 14],
-    [1858, 'lua/queue/ack-and-claim.lua', 143],
-    [1862, 'lua/shared/queue/settle.lua', 1],
-    [1863, 'lua/shared/queue/backoff.lua', 1],
-    [1903, 'lua/shared/queue/unblock.lua', 1],
-    [1909, 'lua/shared/queue/outbox.lua', 1],
-    [1920, 'lua/shared/queue/settle.lua', 13],
-    [1991, 'lua/queue/ack-and-claim.lua', 148],
-    [2034, 'lua/shared/queue/wait.lua', 1],
-    [2045, 'lua/queue/ack-and-claim.lua', 192],
+    [50, 'lua/shared/clock.lua', 1],
+    [56, 'lua/shared/calls.lua', 1],
+    [102, 'lua/shared/tell.lua', 1],
+    [127, 'lua/shared/next-token.lua', 1],
+    [132, 'lua/shared/queue/state.lua', 1],
+    [208, 'lua/shared/queue/never.lua', 1],
+    [210, 'lua/shared/queue/save.lua', 1],
+    [264, 'lua/shared/queue/save-call.lua', 1],
+    [272, 'lua/shared/queue/wide.lua', 1],
+    [287, 'lua/shared/queue/settings.lua', 1],
+    [314, 'lua/shared/queue/marks.lua', 1],
+    [328, 'lua/shared/queue/recurs.lua', 1],
+    [330, 'lua/shared/queue/note-due.lua', 1],
+    [338, 'lua/shared/queue/rate.lua', 1],
+    [358, 'lua/shared/queue/job.lua', 1],
+    [449, 'lua/shared/queue/flags.lua', 1],
+    [478, 'lua/shared/queue/run.lua', 1],
+    [525, 'lua/shared/queue/parents.lua', 1],
+    [606, 'lua/shared/queue/happened.lua', 1],
+    [618, 'lua/shared/queue/names.lua', 1],
+    [664, 'lua/shared/queue/groups.lua', 1],
+    [805, 'lua/shared/queue/ready.lua', 1],
+    [839, 'lua/shared/queue/fields.lua', 1],
+    [848, 'lua/shared/queue/end.lua', 1],
+    [869, 'lua/shared/queue/leave-tags.lua', 1],
+    [878, 'lua/shared/queue/end.lua', 23],
+    [895, 'lua/shared/queue/note-end.lua', 1],
+    [925, 'lua/shared/queue/tell-others.lua', 1],
+    [928, 'lua/shared/queue/result.lua', 1],
+    [953, 'lua/shared/queue/tell-ends.lua', 1],
+    [1009, 'lua/shared/queue/tell-others.lua', 6],
+    [1012, 'lua/shared/queue/publish.lua', 1],
+    [1013, 'lua/shared/queue/message.lua', 1],
+    [1056, 'lua/shared/queue/publish.lua', 3],
+    [1062, 'lua/shared/queue/tell-others.lua', 10],
+    [1065, 'lua/shared/queue/stop.lua', 1],
+    [1076, 'lua/shared/queue/finish.lua', 1],
+    [1167, 'lua/shared/queue/take.lua', 1],
+    [1306, 'lua/shared/queue/lease.lua', 1],
+    [1374, 'lua/shared/queue/told.lua', 1],
+    [1396, 'lua/shared/queue/claimed-before.lua', 1],
+    [1442, 'lua/shared/queue/idle.lua', 1],
+    [1504, 'lua/shared/queue/watch.lua', 1],
+    [1525, 'lua/shared/queue/judge.lua', 1],
+    [1588, 'lua/shared/queue/next-due.lua', 1],
+    [1643, 'lua/queue/ack-and-claim.lua', 86],
+    [1708, 'lua/shared/queue/bring-due.lua', 1],
+    [1710, 'lua/shared/queue/entries.lua', 1],
+    [1728, 'lua/shared/queue/history.lua', 1],
+    [1742, 'lua/shared/queue/failure.lua', 1],
+    [1752, 'lua/shared/queue/note-failure.lua', 1],
+    [1756, 'lua/shared/queue/dead.lua', 1],
+    [1825, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1832, 'lua/shared/queue/reclaim.lua', 1],
+    [1876, 'lua/shared/queue/due.lua', 1],
+    [1898, 'lua/shared/queue/bring-due.lua', 11],
+    [1905, 'lua/shared/queue/spawn.lua', 1],
+    [1910, 'lua/shared/exact.lua', 1],
+    [1915, 'lua/shared/queue/number.lua', 1],
+    [1924, 'lua/shared/queue/enter-tags.lua', 1],
+    [1930, 'lua/shared/queue/leave-short.lua', 1],
+    [1941, 'lua/shared/queue/read-recurrence.lua', 1],
+    [1999, 'lua/shared/queue/recurrence.lua', 1],
+    [2048, 'lua/shared/queue/spawn.lua', 12],
+    [2145, 'lua/shared/queue/bring-due.lua', 19],
+    [2149, 'lua/queue/ack-and-claim.lua', 152],
+    [2153, 'lua/shared/queue/settle.lua', 1],
+    [2154, 'lua/shared/queue/failure.lua', 1],
+    [2164, 'lua/shared/queue/dead.lua', 1],
+    [2233, 'lua/shared/queue/backoff.lua', 1],
+    [2273, 'lua/shared/queue/unblock.lua', 1],
+    [2279, 'lua/shared/queue/outbox.lua', 1],
+    [2290, 'lua/shared/queue/entries.lua', 1],
+    [2308, 'lua/shared/queue/history.lua', 1],
+    [2322, 'lua/shared/queue/settle.lua', 17],
+    [2398, 'lua/queue/ack-and-claim.lua', 157],
+    [2441, 'lua/shared/queue/wait.lua', 1],
+    [2452, 'lua/queue/ack-and-claim.lua', 201],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -2851,7 +3296,7 @@ export interface AdvanceArguments {
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** jobs that are done, and what follows; target: name of the other queue, empty: this one */
-  readonly steps: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array; readonly target: string; readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string; readonly idempotencyKey: string }[]
+  readonly steps: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array; readonly target: string; readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string; readonly idempotencyKey: string; readonly keepResultMs: number }[]
 }
 
 export type AdvanceAnswer =
@@ -2883,7 +3328,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '0b9e19146cb2f993bfd1e59829166a97ab865706',
+    sha1: 'b12f8f68fb458758df9c36b8ad4bc488abcf74be',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2915,13 +3360,16 @@ local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
 local idle = KEYS[18] -- sorted set: workers that wait -> their number
 local leases = KEYS[19] -- sorted set: claimed jobs -> when the lease ends, in ms
 local done = KEYS[20] -- sorted set: jobs that are done and kept -> when they ended, in ms
+local results = KEYS[21] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[22] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[23] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text): jobs that are done, and what follows; target: name of the other queue, empty: this one
+local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): jobs that are done, and what follows; target: name of the other queue, empty: this one
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16.
@@ -3243,10 +3691,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -3266,7 +3715,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -3290,11 +3740,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -3311,12 +3763,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -3330,6 +3789,199 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
+local function enter_tags(tagged, seq, tags)
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+  end
+end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -3633,6 +4285,9 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
+  if job.tags ~= '' then
+    enter_tags(keys.tagged, seq, job.tags)
+  end
 end
 
 -- A job that waits for others; see shared/queue/parents.
@@ -3647,6 +4302,9 @@ local function add_blocked(keys, queue, seq, job, payload, now_ms)
     pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
   )
   redis.call('ZADD', keys.blocked, seq, seq)
+  if job.tags ~= '' then
+    enter_tags(keys.tagged, seq, job.tags)
+  end
   queue.blocked = queue.blocked + #record
 end
 -- Duplicates: what is remembered of them, and jobs that they replace.
@@ -3685,8 +4343,8 @@ local function leave_place(keys, queue, seq, old, state, size, now_us)
   end
 end
 
--- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents and
--- its age; delayed, it waits anew. One that was claimed stays as it is.
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
+-- age and what is known of it; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
@@ -3694,11 +4352,28 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, flags = read_job(stored[1]), run and run.flags > PLAIN and run.flags or 0
+  local old, token, flags = read_job(stored[1]), 0, 0
+  if run then
+    token, flags = run.token, run.flags == PLAIN and 0 or run.flags
+  end
   new.id, new.unique = old.id, old.unique
+  happened(queue, 'replaced', seq, new, run, '')
   local record = full_head(new) .. payload
   local size = #record
   redis.call('HSET', keys.jobs, seq, record)
+  if old.tags ~= new.tags then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, old.tags, false)
+    enter_tags(keys.tagged, seq, new.tags)
+  end
   if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     queue.ready = queue.ready - #stored[1] + size
     return
@@ -3708,15 +4383,14 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    redis.call('HDEL', keys.jobs, 'r' .. seq)
-    if flags > 0 then
-      local since_ms = math.floor(seq / 1000)
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, since_ms, size, flags, new.name))
+    if run then
+      local at_ms = math.floor(now_us / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
     end
     stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, flags, new.name))
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
@@ -3920,10 +4594,6 @@ local function drop_parents(keys, seq)
 end
 -- New children; see shared/queue/parents.
 
-local function as_parent(flags)
-  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
-end
-
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
 local function link_here(keys, queue, id)
   local seq, record, run = find_job(keys.jobs, keys.ids, id)
@@ -3939,7 +4609,15 @@ local function link_here(keys, queue, id)
   else
     local at_ms = math.floor(seq / 1000)
     local packed = run
-        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+        and pack_run(
+          run.state,
+          run.token,
+          run.attempts,
+          run.at_ms,
+          run.size,
+          flagged(run.flags, PARENT),
+          run.name
+        )
       or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
@@ -3979,19 +4657,41 @@ local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -4008,7 +4708,9 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  erase_job(keys, queue, seq, job, run.flags)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
@@ -4046,8 +4748,7 @@ local function drop_done(keys, queue, settings, now_ms, most)
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      local flags = unpack_run(stored[at * 2]).flags
-      erase_job(keys, queue, seq, read_job(record), flags)
+      erase_job(keys, queue, seq, read_job(record), unpack_run(stored[at * 2]))
     end
   end
 end
@@ -4071,6 +4772,13 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
     end
+    if queue.events then
+      local id = job and job.id or ''
+      queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
+    end
+    if job then
+      note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
+    end
     if keeps then
       queue.done = queue.done + run.size
       kept[#kept + 1] = now_ms
@@ -4084,7 +4792,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
         free_unique(keys.ids, job, seq, true)
       end
     elseif job then
-      erase_job(keys, queue, seq, job, run.flags)
+      erase_job(keys, queue, seq, job, run)
     else
       gone[#gone + 1] = seq
       gone[#gone + 1] = 'r' .. seq
@@ -4149,7 +4857,7 @@ local function put_out(keys, queue, target, what, now_us)
   queue.chores = with_flag(queue.chores, DELIVER)
 end
 -- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
-local SPEC_FIELDS = 21
+local SPEC_FIELDS = 22
 
 local function read_spec(specs, at)
   local unique = specs[at + 12]
@@ -4167,6 +4875,7 @@ local function read_spec(specs, at)
     unique = unique == '' and '' or specs[at + 13] .. unique,
     trace = specs[at + 16],
     tags = specs[at + 17],
+    keep_result_ms = tonumber(specs[at + 21]),
   }
 end
 
@@ -4228,6 +4937,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  happened(queue, 'enqueued', seq, job, nil, '')
   local parents = specs[at + 18]
   if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
     add_blocked(keys, queue, seq, job, payload, now_ms)
@@ -4289,6 +4999,9 @@ local keys = {
   idle = idle,
   leases = leases,
   done = done,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -4310,10 +5023,14 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
-local first = number_jobs(queue, (#steps - steps_at + 1) / 25, now_us)
+local how = { channel = channel, sharded = sharded, counted = counted }
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
+local first = number_jobs(queue, (#steps - steps_at + 1) / 26, now_us)
 local tally, refused = new_tally(), {}
-for at = steps_at, #steps, 25 do
-  local place, seq, target = (at - steps_at) / 25, steps[at], steps[at + 3]
+for at = steps_at, #steps, 26 do
+  local place, seq, target = (at - steps_at) / 26, steps[at], steps[at + 3]
   local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
   if why then
     refused[#refused + 1] = place
@@ -4450,6 +5167,38 @@ local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
   wait_again(keys, queue, seq, job, run, math.floor(now_us / 1000) + delay_ms, now_us)
   return delay_ms == 0
 end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -4458,9 +5207,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -4526,61 +5280,79 @@ end
 if frees_others(queue) then
   tally.ready = math.max(tally.ready, 1)
 end
-see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+see_to_new(keys, queue, tally, now_ms, how)
+tell_others(keys, queue, now_ms, how)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
 save_queue_and_call(meta, queue, caller, call, now_ms, answer)
 return { 'advanced', first, queue.chores, refused, tally.duplicates }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'leases', 'done'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'leases', 'done', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/advance.lua', 1],
-    [38, 'lua/shared/exact.lua', 1],
-    [43, 'lua/shared/clock.lua', 1],
-    [49, 'lua/shared/calls.lua', 1],
-    [95, 'lua/shared/tell.lua', 1],
-    [120, 'lua/shared/queue/state.lua', 1],
-    [196, 'lua/shared/queue/save.lua', 1],
-    [250, 'lua/shared/queue/wide.lua', 1],
-    [265, 'lua/shared/queue/save-call.lua', 1],
-    [273, 'lua/shared/queue/settings.lua', 1],
-    [300, 'lua/shared/queue/marks.lua', 1],
-    [314, 'lua/shared/queue/note-due.lua', 1],
-    [322, 'lua/shared/queue/rate.lua', 1],
-    [342, 'lua/shared/queue/job.lua', 1],
-    [428, 'lua/shared/queue/flags.lua', 1],
-    [446, 'lua/shared/queue/run.lua', 1],
-    [493, 'lua/shared/queue/fields.lua', 1],
-    [502, 'lua/shared/queue/names.lua', 1],
-    [548, 'lua/shared/queue/groups.lua', 1],
-    [689, 'lua/shared/queue/ready.lua', 1],
-    [723, 'lua/shared/queue/number.lua', 1],
-    [732, 'lua/shared/queue/enqueue.lua', 1],
-    [764, 'lua/shared/queue/replace.lua', 1],
-    [837, 'lua/shared/queue/idempotency.lua', 1],
-    [851, 'lua/shared/queue/idle.lua', 1],
-    [913, 'lua/shared/queue/find.lua', 1],
-    [942, 'lua/shared/queue/failure.lua', 1],
-    [952, 'lua/shared/queue/parents.lua', 1],
-    [1033, 'lua/shared/queue/link.lua', 1],
-    [1092, 'lua/shared/queue/end.lua', 1],
-    [1117, 'lua/shared/queue/stop.lua', 1],
-    [1126, 'lua/shared/queue/judge-one.lua', 1],
-    [1136, 'lua/shared/queue/finish.lua', 1],
-    [1221, 'lua/shared/queue/freed.lua', 1],
-    [1230, 'lua/shared/queue/told.lua', 1],
-    [1252, 'lua/shared/queue/outbox.lua', 1],
-    [1263, 'lua/shared/queue/spec.lua', 1],
-    [1383, 'lua/queue/advance.lua', 74],
-    [1449, 'lua/shared/queue/settle.lua', 1],
-    [1450, 'lua/shared/queue/dead.lua', 1],
-    [1519, 'lua/shared/queue/backoff.lua', 1],
-    [1559, 'lua/shared/queue/unblock.lua', 1],
-    [1565, 'lua/shared/queue/settle.lua', 13],
-    [1636, 'lua/queue/advance.lua', 141],
+    [41, 'lua/shared/exact.lua', 1],
+    [46, 'lua/shared/clock.lua', 1],
+    [52, 'lua/shared/calls.lua', 1],
+    [98, 'lua/shared/tell.lua', 1],
+    [123, 'lua/shared/queue/state.lua', 1],
+    [199, 'lua/shared/queue/save.lua', 1],
+    [253, 'lua/shared/queue/wide.lua', 1],
+    [268, 'lua/shared/queue/save-call.lua', 1],
+    [276, 'lua/shared/queue/settings.lua', 1],
+    [303, 'lua/shared/queue/marks.lua', 1],
+    [317, 'lua/shared/queue/note-due.lua', 1],
+    [325, 'lua/shared/queue/rate.lua', 1],
+    [345, 'lua/shared/queue/job.lua', 1],
+    [436, 'lua/shared/queue/flags.lua', 1],
+    [465, 'lua/shared/queue/happened.lua', 1],
+    [477, 'lua/shared/queue/enter-tags.lua', 1],
+    [483, 'lua/shared/queue/note-end.lua', 1],
+    [513, 'lua/shared/queue/tell-others.lua', 1],
+    [516, 'lua/shared/queue/result.lua', 1],
+    [541, 'lua/shared/queue/tell-ends.lua', 1],
+    [597, 'lua/shared/queue/tell-others.lua', 6],
+    [600, 'lua/shared/queue/publish.lua', 1],
+    [601, 'lua/shared/queue/message.lua', 1],
+    [644, 'lua/shared/queue/publish.lua', 3],
+    [650, 'lua/shared/queue/tell-others.lua', 10],
+    [653, 'lua/shared/queue/run.lua', 1],
+    [700, 'lua/shared/queue/fields.lua', 1],
+    [709, 'lua/shared/queue/names.lua', 1],
+    [755, 'lua/shared/queue/groups.lua', 1],
+    [896, 'lua/shared/queue/ready.lua', 1],
+    [930, 'lua/shared/queue/number.lua', 1],
+    [939, 'lua/shared/queue/enqueue.lua', 1],
+    [977, 'lua/shared/queue/replace.lua', 1],
+    [1032, 'lua/shared/queue/leave-tags.lua', 1],
+    [1041, 'lua/shared/queue/replace.lua', 57],
+    [1066, 'lua/shared/queue/idempotency.lua', 1],
+    [1080, 'lua/shared/queue/idle.lua', 1],
+    [1142, 'lua/shared/queue/find.lua', 1],
+    [1171, 'lua/shared/queue/failure.lua', 1],
+    [1181, 'lua/shared/queue/parents.lua', 1],
+    [1262, 'lua/shared/queue/link.lua', 1],
+    [1325, 'lua/shared/queue/end.lua', 1],
+    [1346, 'lua/shared/queue/leave-tags.lua', 1],
+    [1355, 'lua/shared/queue/end.lua', 23],
+    [1372, 'lua/shared/queue/stop.lua', 1],
+    [1383, 'lua/shared/queue/judge-one.lua', 1],
+    [1393, 'lua/shared/queue/finish.lua', 1],
+    [1484, 'lua/shared/queue/freed.lua', 1],
+    [1493, 'lua/shared/queue/told.lua', 1],
+    [1515, 'lua/shared/queue/outbox.lua', 1],
+    [1526, 'lua/shared/queue/spec.lua', 1],
+    [1648, 'lua/queue/advance.lua', 81],
+    [1721, 'lua/shared/queue/settle.lua', 1],
+    [1722, 'lua/shared/queue/dead.lua', 1],
+    [1791, 'lua/shared/queue/backoff.lua', 1],
+    [1831, 'lua/shared/queue/unblock.lua', 1],
+    [1837, 'lua/shared/queue/entries.lua', 1],
+    [1855, 'lua/shared/queue/history.lua', 1],
+    [1869, 'lua/shared/queue/settle.lua', 17],
+    [1945, 'lua/queue/advance.lua', 155],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(6 + args.steps.length * 25)
+    const encoded = new Array<Argument>(6 + args.steps.length * 26)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
@@ -4614,6 +5386,7 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
       encoded[at++] = item.parents
       encoded[at++] = item.ifParentFails
       encoded[at++] = item.idempotencyKey
+      encoded[at++] = item.keepResultMs
     }
     return encoded
   },
@@ -4661,7 +5434,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: '18aad69555f234a20f1b87aa9ce0c6122e18cd28',
+    sha1: 'bde5f7b36871725731463107c5d00e24a9de2175',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4812,10 +5585,16 @@ local function save_queue(meta, queue)
     redis.call('HSET', meta, 'state', packed)
   end
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -4829,6 +5608,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
@@ -4870,8 +5654,8 @@ return { 'asked', asked }
     [19, 'lua/shared/queue/state.lua', 1],
     [95, 'lua/shared/queue/save.lua', 1],
     [149, 'lua/shared/queue/flags.lua', 1],
-    [167, 'lua/shared/queue/note-due.lua', 1],
-    [175, 'lua/queue/ask.lua', 18],
+    [178, 'lua/shared/queue/note-due.lua', 1],
+    [186, 'lua/queue/ask.lua', 18],
   ],
   encode(args) {
     return [
@@ -4889,6 +5673,542 @@ return { 'asked', asked }
         }
       default:
         return unexpected('the answer asked', parts[0])
+    }
+  },
+}
+
+export interface AwaitEndArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** the job */
+  readonly id: string
+  /** who is to be told, '<process>.<number>'; empty: nobody */
+  readonly waiter: string
+  /** whether that one waits no more */
+  readonly leaves: boolean
+  /** of the job that it waits for; 0: it is the first call */
+  readonly number: number
+  /** when it began to wait */
+  readonly sinceMs: number
+}
+
+export type AwaitEndAnswer =
+  | { readonly status: 'ended'; readonly nowMs: number; readonly state: string; readonly atMs: number; readonly kind: string; readonly message: string; readonly result: Buffer }
+  | { readonly status: 'waits'; readonly nowMs: number; readonly number: number; readonly id: string }
+  | { readonly status: 'left' }
+  | { readonly status: 'absent' }
+
+
+/**
+ * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not kept. Of a hundred who wait for one job the oldest is not told any more. Safe to repeat.
+ *
+ * Cost: O(1).
+ */
+export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
+  script: {
+    name: 'queue/await-end',
+    sha1: '9773bdf549b4ff13d9da8f78f908051bda953acb',
+    reads: false,
+    bytes: true,
+    source: `--[[
+Tells how a job ended, or lets somebody wait for it: whoever \`waits\` is told 'ended <waiter> 0' when it does, and asks again
+then, with the \`number\` and the \`id\` that it was told and the time of its first call. \`state\`: done, dead or cancelled; an end
+is kept as long as the job says, and for a minute where somebody waited. \`absent\`: there is no such job, or its end was not
+kept. Of a hundred who wait for one job the oldest is not told any more. Safe to repeat.
+
+@returns ended   now_ms:integer state:text at_ms:integer kind:text message:text result:bytes
+@returns waits   now_ms:integer number:integer id:text
+@returns left
+@returns absent
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local results = KEYS[4] -- hash: ends of jobs, for those who ask
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local id = ARGV[2] -- text: the job
+local waiter = ARGV[3] -- text: who is to be told, '<process>.<number>'; empty: nobody
+local leaves = ARGV[4] == '1' -- flag: whether that one waits no more
+local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it is the first call
+local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags,
+    job.keep_result_ms
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
+-- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
+-- the run.
+local function flag_job(jobs, seq, record, run, flag)
+  if run and has_flag(run.flags, flag) then
+    return run
+  elseif not run then
+    local name = read_job(record).name
+    run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
+  end
+  run.flags = flagged(run.flags, flag)
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, run.flags, run.name)
+  )
+  return run
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Those who wait for the end of a job; see shared/queue/note-end.
+local MOST_WAITERS = 100
+local ENDS = { f = 'done', d = 'dead', x = 'cancelled' }
+
+local function waiters_of(jobs, seq)
+  local names = {}
+  for name in string.gmatch(redis.call('HGET', jobs, 'w' .. seq) or '', '%S+') do
+    names[#names + 1] = name
+  end
+  return names
+end
+
+local function enter_waiters(jobs, seq, waiter)
+  local names = waiters_of(jobs, seq)
+  for _, name in ipairs(names) do
+    if name == waiter then
+      return
+    end
+  end
+  if #names >= MOST_WAITERS then
+    table.remove(names, 1)
+  end
+  names[#names + 1] = waiter
+  redis.call('HSET', jobs, 'w' .. seq, table.concat(names, ' '))
+end
+
+-- Its run goes on to say that somebody waits, which does no harm.
+local function leave_waiters(jobs, seq, waiter)
+  if not seq then
+    return
+  end
+  local left = {}
+  for _, name in ipairs(waiters_of(jobs, seq)) do
+    if name ~= waiter then
+      left[#left + 1] = name
+    end
+  end
+  if #left == 0 then
+    redis.call('HDEL', jobs, 'w' .. seq)
+  else
+    redis.call('HSET', jobs, 'w' .. seq, table.concat(left, ' '))
+  end
+end
+
+-- The end that is kept of a job, or nil.
+local function kept_result(results, id, now_ms)
+  local stored = redis.call('HMGET', results, 'v' .. id, 'u' .. id)
+  if not stored[1] or tonumber(stored[2]) <= now_ms then
+    return nil
+  end
+  return unpack_result(stored[1])
+end
+
+-- The end of a job that is dead or kept, or nil.
+local function result_of(jobs, seq, run)
+  if run and run.state == 'f' then
+    local result = redis.call('HGET', jobs, 'o' .. seq) or ''
+    return { state = 'f', at_ms = run.at_ms, kind = '', message = '', result = result }
+  elseif run and run.state == 'd' then
+    local at_ms, kind, message = unpack_failure(redis.call('HGET', jobs, 'e' .. seq))
+    return { state = 'd', at_ms = at_ms, kind = kind, message = message, result = '' }
+  end
+  return nil
+end
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local seq, record, run = find_job(jobs, ids, id)
+if leaves then
+  leave_waiters(jobs, seq, waiter)
+  return { 'left' }
+end
+local kept = kept_result(results, id, now_ms)
+local was_missed = kept and kept.number == number and kept.at_ms >= since_ms
+local ended = was_missed and kept or seq and result_of(jobs, seq, run) or not seq and kept
+if ended then
+  return { 'ended', now_ms, ENDS[ended.state], ended.at_ms, ended.kind, ended.message, ended.result }
+elseif not seq then
+  return { 'absent' }
+end
+if waiter ~= '' then
+  enter_waiters(jobs, seq, waiter)
+  flag_job(jobs, seq, record, run, AWAITED)
+end
+local own = read_job(record).id
+return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids', 'results'],
+  lines: [
+    [1, 'lua/queue/await-end.lua', 1],
+    [24, 'lua/shared/clock.lua', 1],
+    [30, 'lua/shared/queue/state.lua', 1],
+    [106, 'lua/shared/queue/job.lua', 1],
+    [197, 'lua/shared/queue/run.lua', 1],
+    [244, 'lua/shared/queue/failure.lua', 1],
+    [254, 'lua/shared/queue/flags.lua', 1],
+    [283, 'lua/shared/queue/flag-job.lua', 1],
+    [301, 'lua/shared/queue/find.lua', 1],
+    [330, 'lua/shared/queue/result.lua', 1],
+    [355, 'lua/shared/queue/waiters.lua', 1],
+    [419, 'lua/queue/await-end.lua', 34],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+      args.id,
+      args.waiter,
+      args.leaves ? 1 : 0,
+      args.number,
+      args.sinceMs,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'ended':
+        return {
+          status: 'ended',
+          nowMs: asInteger(parts[1]),
+          state: asText(parts[2]),
+          atMs: asInteger(parts[3]),
+          kind: asText(parts[4]),
+          message: asText(parts[5]),
+          result: asBytes(parts[6]),
+        }
+      case 'waits':
+        return {
+          status: 'waits',
+          nowMs: asInteger(parts[1]),
+          number: asInteger(parts[2]),
+          id: asText(parts[3]),
+        }
+      case 'left':
+        return { status: 'left' }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers ended, waits, left, absent', parts[0])
     }
   },
 }
@@ -4930,7 +6250,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '1cd4fdab45def557517b37c43adba4bc81fe8af6',
+    sha1: '10d9b2a8ded823cb1b49ff58284e401155783231',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4960,6 +6280,9 @@ local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[22] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -5260,10 +6583,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -5283,7 +6607,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -5307,11 +6632,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -5328,12 +6655,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -5347,6 +6681,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -5475,6 +6814,50 @@ local function drop_parents(keys, seq)
     forget_parent(keys, ref)
   end
   redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -5744,19 +7127,41 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -5767,14 +7172,193 @@ local function end_claim(keys, queue, job, run, now_us)
     free_in_group(keys, job.group, now_us)
   end
 end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  erase_job(keys, queue, seq, job, run.flags)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+end
+-- The end of a job that was claimed until now, and is dead.
+local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
+  note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, kind)
+  happened(queue, 'buried', seq, job, run, kind)
+  note_end(queue, keys.jobs, seq, job, run, 'd', kind, message, '')
+  bury_job(keys, queue, seq, job, run, kind, message, now_ms)
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
 local function judge_job(jobs, seq, token)
@@ -5898,6 +7482,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -5914,8 +7501,12 @@ end
 if remembered then
   return { 'buried', 0, parse_refused(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused = {}
 for at = failures_at, #failures, 4 do
   local seq = failures[at]
@@ -5930,7 +7521,7 @@ for at = failures_at, #failures, 4 do
     local job = read_job(record)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
-    bury_job(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
+    bury_claimed(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
   end
 end
 local freed = frees_others(queue) and 1 or 0
@@ -6043,9 +7634,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -6109,47 +7705,63 @@ end
   freed = math.max(freed, settle_children(keys, queue, now_us, 100))
 end
 if queue.idle > 0 and freed > 0 then
-  call_idle(idle, queue, math.min(freed, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(idle, queue, math.min(freed, 8), how)
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'buried', queue.chores, refused }
 `,
   },
-  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'ready', 'prioritized', 'scheduled', 'grouped', 'blocked', 'children', 'parents', 'outbox'],
+  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'ready', 'prioritized', 'scheduled', 'grouped', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/bury.lua', 1],
-    [36, 'lua/shared/clock.lua', 1],
-    [42, 'lua/shared/calls.lua', 1],
-    [88, 'lua/shared/tell.lua', 1],
-    [113, 'lua/shared/queue/state.lua', 1],
-    [189, 'lua/shared/queue/save.lua', 1],
-    [243, 'lua/shared/queue/save-call.lua', 1],
-    [251, 'lua/shared/queue/settings.lua', 1],
-    [278, 'lua/shared/queue/marks.lua', 1],
-    [292, 'lua/shared/queue/rate.lua', 1],
-    [312, 'lua/shared/queue/job.lua', 1],
-    [398, 'lua/shared/queue/flags.lua', 1],
-    [416, 'lua/shared/queue/run.lua', 1],
-    [463, 'lua/shared/queue/parents.lua', 1],
-    [544, 'lua/shared/queue/names.lua', 1],
-    [590, 'lua/shared/queue/failure.lua', 1],
-    [600, 'lua/shared/queue/groups.lua', 1],
-    [741, 'lua/shared/queue/dead.lua', 1],
-    [810, 'lua/shared/queue/end.lua', 1],
-    [835, 'lua/shared/queue/stop.lua', 1],
-    [844, 'lua/shared/queue/judge-one.lua', 1],
-    [854, 'lua/shared/queue/told.lua', 1],
-    [876, 'lua/shared/queue/idle.lua', 1],
-    [938, 'lua/shared/queue/freed.lua', 1],
-    [947, 'lua/queue/bury.lua', 59],
-    [1003, 'lua/shared/queue/settle.lua', 1],
-    [1004, 'lua/shared/queue/note-due.lua', 1],
-    [1012, 'lua/shared/queue/ready.lua', 1],
-    [1046, 'lua/shared/queue/backoff.lua', 1],
-    [1086, 'lua/shared/queue/unblock.lua', 1],
-    [1092, 'lua/shared/queue/outbox.lua', 1],
-    [1103, 'lua/shared/queue/settle.lua', 13],
-    [1174, 'lua/queue/bury.lua', 116],
+    [39, 'lua/shared/clock.lua', 1],
+    [45, 'lua/shared/calls.lua', 1],
+    [91, 'lua/shared/tell.lua', 1],
+    [116, 'lua/shared/queue/state.lua', 1],
+    [192, 'lua/shared/queue/save.lua', 1],
+    [246, 'lua/shared/queue/save-call.lua', 1],
+    [254, 'lua/shared/queue/settings.lua', 1],
+    [281, 'lua/shared/queue/marks.lua', 1],
+    [295, 'lua/shared/queue/rate.lua', 1],
+    [315, 'lua/shared/queue/job.lua', 1],
+    [406, 'lua/shared/queue/flags.lua', 1],
+    [435, 'lua/shared/queue/run.lua', 1],
+    [482, 'lua/shared/queue/parents.lua', 1],
+    [563, 'lua/shared/queue/happened.lua', 1],
+    [575, 'lua/shared/queue/entries.lua', 1],
+    [593, 'lua/shared/queue/history.lua', 1],
+    [607, 'lua/shared/queue/names.lua', 1],
+    [653, 'lua/shared/queue/failure.lua', 1],
+    [663, 'lua/shared/queue/groups.lua', 1],
+    [804, 'lua/shared/queue/dead.lua', 1],
+    [873, 'lua/shared/queue/end.lua', 1],
+    [894, 'lua/shared/queue/leave-tags.lua', 1],
+    [903, 'lua/shared/queue/end.lua', 23],
+    [920, 'lua/shared/queue/note-end.lua', 1],
+    [950, 'lua/shared/queue/tell-others.lua', 1],
+    [953, 'lua/shared/queue/result.lua', 1],
+    [978, 'lua/shared/queue/tell-ends.lua', 1],
+    [1034, 'lua/shared/queue/tell-others.lua', 6],
+    [1037, 'lua/shared/queue/publish.lua', 1],
+    [1038, 'lua/shared/queue/message.lua', 1],
+    [1081, 'lua/shared/queue/publish.lua', 3],
+    [1087, 'lua/shared/queue/tell-others.lua', 10],
+    [1090, 'lua/shared/queue/stop.lua', 1],
+    [1101, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1108, 'lua/shared/queue/judge-one.lua', 1],
+    [1118, 'lua/shared/queue/told.lua', 1],
+    [1140, 'lua/shared/queue/idle.lua', 1],
+    [1202, 'lua/shared/queue/freed.lua', 1],
+    [1211, 'lua/queue/bury.lua', 68],
+    [1274, 'lua/shared/queue/settle.lua', 1],
+    [1275, 'lua/shared/queue/note-due.lua', 1],
+    [1283, 'lua/shared/queue/ready.lua', 1],
+    [1317, 'lua/shared/queue/backoff.lua', 1],
+    [1357, 'lua/shared/queue/unblock.lua', 1],
+    [1363, 'lua/shared/queue/outbox.lua', 1],
+    [1374, 'lua/shared/queue/settle.lua', 17],
+    [1450, 'lua/queue/bury.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -6214,7 +7826,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '208f2c443a6e24d7bb226922e8d94f51fc565612',
+    sha1: 'edafec010cdd76de491ff9f8d852bf21dad36d0f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6245,6 +7857,9 @@ local children = KEYS[16] -- sorted set: ref of a parent and child that waits fo
 local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
 local idle = KEYS[19] -- sorted set: workers that wait -> their number
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[22] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -6461,10 +8076,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -6484,7 +8100,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -6508,11 +8125,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -6529,12 +8148,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -6548,6 +8174,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -6676,6 +8307,50 @@ local function drop_parents(keys, seq)
     forget_parent(keys, ref)
   end
   redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -6979,19 +8654,41 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -7000,6 +8697,176 @@ local function end_claim(keys, queue, job, run, now_us)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
     free_in_group(keys, job.group, now_us)
+  end
+end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
   end
 end
 -- Finding a job by its id.
@@ -7131,19 +8998,31 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   if not seq then
     outcomes[#outcomes + 1] = 'absent'
   elseif run and (run.state == 'c' or run.state == 'x') then
+    if run.state == 'c' then
+      happened(queue, 'stopping', seq, read_job(record), run, '')
+      note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')
+    end
     redis.call(
       'HSET',
       jobs,
@@ -7154,7 +9033,11 @@ for at = wanted_at, #wanted, 1 do
   else
     local job = read_job(record)
     displace(keys, queue, seq, job, run, #record, now_us)
-    erase_job(keys, queue, seq, job, run and run.flags or PLAIN)
+    happened(queue, 'cancelled', seq, job, run, '')
+    if not run or run.state ~= 'd' and run.state ~= 'f' then
+      note_end(queue, jobs, seq, job, run, 'x', '', '', '')
+    end
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     outcomes[#outcomes + 1] = 'cancelled'
   end
@@ -7234,9 +9117,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -7307,40 +9195,55 @@ end
     )
   end
 end
+tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'cancelled', queue.chores, outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'ready', 'turns', 'held', 'blocked', 'children', 'parents', 'outbox', 'idle'],
+  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'ready', 'turns', 'held', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/tell.lua', 1],
-    [65, 'lua/shared/queue/state.lua', 1],
-    [141, 'lua/shared/queue/save.lua', 1],
-    [195, 'lua/shared/queue/marks.lua', 1],
-    [209, 'lua/shared/queue/rate.lua', 1],
-    [229, 'lua/shared/queue/job.lua', 1],
-    [315, 'lua/shared/queue/flags.lua', 1],
-    [333, 'lua/shared/queue/run.lua', 1],
-    [380, 'lua/shared/queue/parents.lua', 1],
-    [461, 'lua/shared/queue/names.lua', 1],
-    [507, 'lua/shared/queue/failure.lua', 1],
-    [517, 'lua/shared/queue/groups.lua', 1],
-    [658, 'lua/shared/queue/ready.lua', 1],
-    [692, 'lua/shared/queue/dead.lua', 1],
-    [761, 'lua/shared/queue/end.lua', 1],
-    [786, 'lua/shared/queue/find.lua', 1],
-    [815, 'lua/shared/queue/displace.lua', 1],
-    [834, 'lua/shared/queue/idle.lua', 1],
-    [896, 'lua/queue/cancel.lua', 53],
-    [944, 'lua/shared/queue/settle.lua', 1],
-    [945, 'lua/shared/queue/note-due.lua', 1],
-    [953, 'lua/shared/queue/backoff.lua', 1],
-    [993, 'lua/shared/queue/unblock.lua', 1],
-    [999, 'lua/shared/queue/outbox.lua', 1],
-    [1010, 'lua/shared/queue/settle.lua', 13],
-    [1081, 'lua/queue/cancel.lua', 102],
+    [37, 'lua/shared/clock.lua', 1],
+    [43, 'lua/shared/tell.lua', 1],
+    [68, 'lua/shared/queue/state.lua', 1],
+    [144, 'lua/shared/queue/save.lua', 1],
+    [198, 'lua/shared/queue/marks.lua', 1],
+    [212, 'lua/shared/queue/rate.lua', 1],
+    [232, 'lua/shared/queue/job.lua', 1],
+    [323, 'lua/shared/queue/flags.lua', 1],
+    [352, 'lua/shared/queue/run.lua', 1],
+    [399, 'lua/shared/queue/parents.lua', 1],
+    [480, 'lua/shared/queue/happened.lua', 1],
+    [492, 'lua/shared/queue/entries.lua', 1],
+    [510, 'lua/shared/queue/history.lua', 1],
+    [524, 'lua/shared/queue/names.lua', 1],
+    [570, 'lua/shared/queue/failure.lua', 1],
+    [580, 'lua/shared/queue/groups.lua', 1],
+    [721, 'lua/shared/queue/ready.lua', 1],
+    [755, 'lua/shared/queue/dead.lua', 1],
+    [824, 'lua/shared/queue/end.lua', 1],
+    [845, 'lua/shared/queue/leave-tags.lua', 1],
+    [854, 'lua/shared/queue/end.lua', 23],
+    [871, 'lua/shared/queue/note-end.lua', 1],
+    [901, 'lua/shared/queue/tell-others.lua', 1],
+    [904, 'lua/shared/queue/result.lua', 1],
+    [929, 'lua/shared/queue/tell-ends.lua', 1],
+    [985, 'lua/shared/queue/tell-others.lua', 6],
+    [988, 'lua/shared/queue/publish.lua', 1],
+    [989, 'lua/shared/queue/message.lua', 1],
+    [1032, 'lua/shared/queue/publish.lua', 3],
+    [1038, 'lua/shared/queue/tell-others.lua', 10],
+    [1041, 'lua/shared/queue/find.lua', 1],
+    [1070, 'lua/shared/queue/displace.lua', 1],
+    [1089, 'lua/shared/queue/idle.lua', 1],
+    [1151, 'lua/queue/cancel.lua', 61],
+    [1215, 'lua/shared/queue/settle.lua', 1],
+    [1216, 'lua/shared/queue/note-due.lua', 1],
+    [1224, 'lua/shared/queue/backoff.lua', 1],
+    [1264, 'lua/shared/queue/unblock.lua', 1],
+    [1270, 'lua/shared/queue/outbox.lua', 1],
+    [1281, 'lua/shared/queue/settle.lua', 17],
+    [1357, 'lua/queue/cancel.lua', 126],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -7394,7 +9297,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '939e82c7731d164fe4d4e8151742498bd4e83532',
+    sha1: 'b9439ef30857f17eb2d0174d1e1ff435f88b7b5b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7425,6 +9328,9 @@ local children = KEYS[15] -- sorted set: ref of a parent and child that waits fo
 local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
 local idle = KEYS[18] -- sorted set: workers that wait -> their number
+local results = KEYS[19] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[20] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[21] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -7650,10 +9556,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -7673,7 +9580,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -7697,11 +9605,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -7718,12 +9628,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -7737,6 +9654,151 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -8128,10 +10190,6 @@ local function drop_parents(keys, seq)
 end
 -- New children; see shared/queue/parents.
 
-local function as_parent(flags)
-  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
-end
-
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
 local function link_here(keys, queue, id)
   local seq, record, run = find_job(keys.jobs, keys.ids, id)
@@ -8147,7 +10205,15 @@ local function link_here(keys, queue, id)
   else
     local at_ms = math.floor(seq / 1000)
     local packed = run
-        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+        and pack_run(
+          run.state,
+          run.token,
+          run.attempts,
+          run.at_ms,
+          run.size,
+          flagged(run.flags, PARENT),
+          run.name
+        )
       or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
@@ -8381,6 +10447,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
@@ -8389,6 +10458,11 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local seq, record, run = find_job(jobs, ids, id)
 local state = seq and state_of(run) or 'absent'
 if state ~= 'blocked' then
@@ -8481,19 +10555,41 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -8515,6 +10611,80 @@ local function put_out(keys, queue, target, what, now_us)
   redis.call('ZADD', keys.outbox, number, number)
   queue.chores = with_flag(queue.chores, DELIVER)
 end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -8523,9 +10693,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -8596,41 +10771,56 @@ if queue.idle > 0 then
     { channel = channel, sharded = sharded, counted = counted }
   )
 end
+tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'changed', left, queue.chores }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/change-parents.lua', 1],
-    [35, 'lua/shared/clock.lua', 1],
-    [41, 'lua/shared/tell.lua', 1],
-    [66, 'lua/shared/queue/state.lua', 1],
-    [142, 'lua/shared/queue/save.lua', 1],
-    [196, 'lua/shared/queue/marks.lua', 1],
-    [210, 'lua/shared/queue/note-due.lua', 1],
-    [218, 'lua/shared/queue/rate.lua', 1],
-    [238, 'lua/shared/queue/job.lua', 1],
-    [324, 'lua/shared/queue/flags.lua', 1],
-    [342, 'lua/shared/queue/run.lua', 1],
-    [389, 'lua/shared/queue/names.lua', 1],
-    [435, 'lua/shared/queue/failure.lua', 1],
-    [445, 'lua/shared/queue/groups.lua', 1],
-    [586, 'lua/shared/queue/ready.lua', 1],
-    [620, 'lua/shared/queue/find.lua', 1],
-    [649, 'lua/shared/queue/parents.lua', 1],
-    [730, 'lua/shared/queue/link.lua', 1],
-    [789, 'lua/shared/queue/relink.lua', 1],
-    [859, 'lua/shared/queue/backoff.lua', 1],
-    [899, 'lua/shared/queue/unblock.lua', 1],
-    [905, 'lua/shared/queue/idle.lua', 1],
-    [967, 'lua/queue/change-parents.lua', 56],
-    [1013, 'lua/shared/queue/settle.lua', 1],
-    [1014, 'lua/shared/queue/dead.lua', 1],
-    [1083, 'lua/shared/queue/end.lua', 1],
-    [1108, 'lua/shared/queue/outbox.lua', 1],
-    [1119, 'lua/shared/queue/settle.lua', 13],
-    [1190, 'lua/queue/change-parents.lua', 103],
+    [38, 'lua/shared/clock.lua', 1],
+    [44, 'lua/shared/tell.lua', 1],
+    [69, 'lua/shared/queue/state.lua', 1],
+    [145, 'lua/shared/queue/save.lua', 1],
+    [199, 'lua/shared/queue/marks.lua', 1],
+    [213, 'lua/shared/queue/note-due.lua', 1],
+    [221, 'lua/shared/queue/rate.lua', 1],
+    [241, 'lua/shared/queue/job.lua', 1],
+    [332, 'lua/shared/queue/flags.lua', 1],
+    [361, 'lua/shared/queue/tell-others.lua', 1],
+    [364, 'lua/shared/queue/result.lua', 1],
+    [389, 'lua/shared/queue/tell-ends.lua', 1],
+    [445, 'lua/shared/queue/tell-others.lua', 6],
+    [448, 'lua/shared/queue/publish.lua', 1],
+    [449, 'lua/shared/queue/message.lua', 1],
+    [492, 'lua/shared/queue/publish.lua', 3],
+    [498, 'lua/shared/queue/tell-others.lua', 10],
+    [501, 'lua/shared/queue/run.lua', 1],
+    [548, 'lua/shared/queue/names.lua', 1],
+    [594, 'lua/shared/queue/failure.lua', 1],
+    [604, 'lua/shared/queue/groups.lua', 1],
+    [745, 'lua/shared/queue/ready.lua', 1],
+    [779, 'lua/shared/queue/find.lua', 1],
+    [808, 'lua/shared/queue/parents.lua', 1],
+    [889, 'lua/shared/queue/link.lua', 1],
+    [952, 'lua/shared/queue/relink.lua', 1],
+    [1022, 'lua/shared/queue/backoff.lua', 1],
+    [1062, 'lua/shared/queue/unblock.lua', 1],
+    [1068, 'lua/shared/queue/idle.lua', 1],
+    [1130, 'lua/queue/change-parents.lua', 60],
+    [1184, 'lua/shared/queue/settle.lua', 1],
+    [1185, 'lua/shared/queue/dead.lua', 1],
+    [1254, 'lua/shared/queue/end.lua', 1],
+    [1275, 'lua/shared/queue/leave-tags.lua', 1],
+    [1284, 'lua/shared/queue/end.lua', 23],
+    [1301, 'lua/shared/queue/outbox.lua', 1],
+    [1312, 'lua/shared/queue/entries.lua', 1],
+    [1330, 'lua/shared/queue/history.lua', 1],
+    [1344, 'lua/shared/queue/happened.lua', 1],
+    [1356, 'lua/shared/queue/note-end.lua', 1],
+    [1386, 'lua/shared/queue/settle.lua', 17],
+    [1462, 'lua/queue/change-parents.lua', 115],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -8686,7 +10876,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '7edd7db81021517f2842f7fc3e207b6ebebe991f',
+    sha1: '1d3561ead6362e5c6aa9bb8280696357cd79fbfe',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8719,6 +10909,9 @@ local inbox = KEYS[21] -- hash: other queue -> number of the newest that came fr
 local recurrences = KEYS[22] -- hash: recurring jobs
 local recurring = KEYS[23] -- sorted set: recurring jobs -> when they run next, in ms
 local short = KEYS[24] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+local results = KEYS[25] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[26] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[27] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -8838,20 +11031,80 @@ local keys = {
   recurrences,
   recurring,
   short,
+  results,
+  listeners,
+  tagged,
 }
+local heard = redis.call('HMGET', listeners, 'channel', 'number')
 local existed = 0
 for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))
 end
+if heard[1] then
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+  local events = { { 'cleared', '0', '', '', 0, 0, 0, '' } }
+  send_message(heard[1], (heard[2] or 0) + 1, events, math.floor(clock_us() / 1000))
+end
 return { 'cleared', existed }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/clear.lua', 1],
-    [35, 'lua/shared/tell.lua', 1],
-    [60, 'lua/shared/queue/idle.lua', 1],
-    [122, 'lua/queue/clear.lua', 37],
+    [38, 'lua/shared/tell.lua', 1],
+    [63, 'lua/shared/queue/idle.lua', 1],
+    [125, 'lua/queue/clear.lua', 40],
+    [163, 'lua/shared/clock.lua', 1],
+    [169, 'lua/shared/queue/message.lua', 1],
+    [212, 'lua/queue/clear.lua', 80],
   ],
   encode(args) {
     return withoutDefaults([
@@ -9822,7 +12075,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '50ec25151f6830d3d8f8a3a9a6b4b75f0683c38c',
+    sha1: '141b40704df2819dc0ef01af00e7970a43fb67b7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9966,10 +12219,16 @@ local function save_queue(meta, queue)
     redis.call('HSET', meta, 'state', packed)
   end
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -9983,6 +12242,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 
 local queue = open_queue(meta, '', '')
@@ -10007,7 +12271,7 @@ return { 'delivered' }
     [12, 'lua/shared/queue/state.lua', 1],
     [88, 'lua/shared/queue/save.lua', 1],
     [142, 'lua/shared/queue/flags.lua', 1],
-    [160, 'lua/queue/delivered.lua', 15],
+    [171, 'lua/queue/delivered.lua', 15],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.numbers.length)
@@ -10059,7 +12323,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '41598ac6ccb85798722a35251bcafe7b3fa6b893',
+    sha1: '4848cf33b2b742f4b1e50243338222de9bf1a620',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10074,6 +12338,7 @@ local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
 local idle = KEYS[4] -- sorted set: workers that wait -> their number
+local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -10415,10 +12680,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -10438,7 +12704,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -10462,11 +12729,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -10483,6 +12752,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 
@@ -10527,26 +12797,87 @@ queue.ready = queue.ready + bytes
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(count, 8), { channel = channel, sharded = sharded, counted = counted })
 end
+if queue.listened_ms * 1000 > now_us then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+  local events = {}
+  for place = 0, count - 1 do
+    events[place + 1] = { 'enqueued', string.format(form, first - base + place), '', name, 0, 0, 0, '' }
+  end
+  publish(listeners, events, math.floor(now_us / 1000))
+end
 save_queue_and_call(meta, queue, caller, call, math.floor(now_us / 1000), exact(first))
 return { 'enqueued', first }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'idle', 'listeners'],
   lines: [
     [1, 'lua/queue/enqueue-alike.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [27, 'lua/shared/exact-range.lua', 1],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/shared/calls.lua', 1],
-    [89, 'lua/shared/tell.lua', 1],
-    [114, 'lua/shared/queue/state.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 1],
-    [244, 'lua/shared/queue/save-call.lua', 1],
-    [252, 'lua/shared/queue/wide.lua', 1],
-    [267, 'lua/shared/queue/idle.lua', 1],
-    [329, 'lua/shared/queue/number.lua', 1],
-    [338, 'lua/shared/queue/job.lua', 1],
-    [424, 'lua/queue/enqueue-alike.lua', 34],
+    [23, 'lua/shared/exact.lua', 1],
+    [28, 'lua/shared/exact-range.lua', 1],
+    [38, 'lua/shared/clock.lua', 1],
+    [44, 'lua/shared/calls.lua', 1],
+    [90, 'lua/shared/tell.lua', 1],
+    [115, 'lua/shared/queue/state.lua', 1],
+    [191, 'lua/shared/queue/save.lua', 1],
+    [245, 'lua/shared/queue/save-call.lua', 1],
+    [253, 'lua/shared/queue/wide.lua', 1],
+    [268, 'lua/shared/queue/idle.lua', 1],
+    [330, 'lua/shared/queue/number.lua', 1],
+    [339, 'lua/shared/queue/job.lua', 1],
+    [430, 'lua/queue/enqueue-alike.lua', 35],
+    [473, 'lua/shared/queue/publish.lua', 1],
+    [474, 'lua/shared/queue/message.lua', 1],
+    [517, 'lua/shared/queue/publish.lua', 3],
+    [523, 'lua/queue/enqueue-alike.lua', 79],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -10591,7 +12922,7 @@ export interface EnqueueArguments {
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link */
-  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string; readonly idempotencyKey: string }[]
+  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string; readonly idempotencyKey: string; readonly keepResultMs: number }[]
 }
 
 export type EnqueueAnswer =
@@ -10614,7 +12945,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '671a72a21630b90c0ec35c7a03c59afc17e1bd71',
+    sha1: '01f2841bf42ed2812bbfb961d558df1c84f8305e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10645,13 +12976,16 @@ local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
+local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[20] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local results = KEYS[21] -- hash: ends of jobs, for those who ask
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text): see shared/queue/job; \`until\`: s, d or w; parents: see shared/queue/link
+local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; \`until\`: s, d or w; parents: see shared/queue/link
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16.
@@ -10956,10 +13290,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -10979,7 +13314,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -11003,11 +13339,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -11024,12 +13362,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -11043,6 +13388,151 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -11090,6 +13580,18 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -11321,6 +13823,12 @@ local function number_jobs(queue, count, now_us)
   queue.enqueued = queue.enqueued + count
   return first
 end
+-- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
+local function enter_tags(tagged, seq, tags)
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+  end
+end
 -- Putting jobs into a queue.
 
 -- A job is there from \`due_ms\` on; 0: at once.
@@ -11337,6 +13845,9 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
+  if job.tags ~= '' then
+    enter_tags(keys.tagged, seq, job.tags)
+  end
 end
 
 -- A job that waits for others; see shared/queue/parents.
@@ -11351,6 +13862,9 @@ local function add_blocked(keys, queue, seq, job, payload, now_ms)
     pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
   )
   redis.call('ZADD', keys.blocked, seq, seq)
+  if job.tags ~= '' then
+    enter_tags(keys.tagged, seq, job.tags)
+  end
   queue.blocked = queue.blocked + #record
 end
 -- Duplicates: what is remembered of them, and jobs that they replace.
@@ -11389,8 +13903,8 @@ local function leave_place(keys, queue, seq, old, state, size, now_us)
   end
 end
 
--- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents and
--- its age; delayed, it waits anew. One that was claimed stays as it is.
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
+-- age and what is known of it; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
@@ -11398,11 +13912,28 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, flags = read_job(stored[1]), run and run.flags > PLAIN and run.flags or 0
+  local old, token, flags = read_job(stored[1]), 0, 0
+  if run then
+    token, flags = run.token, run.flags == PLAIN and 0 or run.flags
+  end
   new.id, new.unique = old.id, old.unique
+  happened(queue, 'replaced', seq, new, run, '')
   local record = full_head(new) .. payload
   local size = #record
   redis.call('HSET', keys.jobs, seq, record)
+  if old.tags ~= new.tags then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, old.tags, false)
+    enter_tags(keys.tagged, seq, new.tags)
+  end
   if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     queue.ready = queue.ready - #stored[1] + size
     return
@@ -11412,15 +13943,14 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    redis.call('HDEL', keys.jobs, 'r' .. seq)
-    if flags > 0 then
-      local since_ms = math.floor(seq / 1000)
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, since_ms, size, flags, new.name))
+    if run then
+      local at_ms = math.floor(now_us / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
     end
     stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, flags, new.name))
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
@@ -11624,10 +14154,6 @@ local function drop_parents(keys, seq)
 end
 -- New children; see shared/queue/parents.
 
-local function as_parent(flags)
-  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
-end
-
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
 local function link_here(keys, queue, id)
   local seq, record, run = find_job(keys.jobs, keys.ids, id)
@@ -11643,7 +14169,15 @@ local function link_here(keys, queue, id)
   else
     local at_ms = math.floor(seq / 1000)
     local packed = run
-        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+        and pack_run(
+          run.state,
+          run.token,
+          run.attempts,
+          run.at_ms,
+          run.size,
+          flagged(run.flags, PARENT),
+          run.name
+        )
       or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
@@ -11682,7 +14216,7 @@ local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
   return #refs
 end
 -- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
-local SPEC_FIELDS = 21
+local SPEC_FIELDS = 22
 
 local function read_spec(specs, at)
   local unique = specs[at + 12]
@@ -11700,6 +14234,7 @@ local function read_spec(specs, at)
     unique = unique == '' and '' or specs[at + 13] .. unique,
     trace = specs[at + 16],
     tags = specs[at + 17],
+    keep_result_ms = tonumber(specs[at + 21]),
   }
 end
 
@@ -11761,6 +14296,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  happened(queue, 'enqueued', seq, job, nil, '')
   local parents = specs[at + 18]
   if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
     add_blocked(keys, queue, seq, job, payload, now_ms)
@@ -11820,6 +14356,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  tagged = tagged,
+  results = results,
+  listeners = listeners,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -11838,11 +14377,15 @@ if remembered then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
 local tally = new_tally()
 begin_queue(meta, queue, now_us)
-for at = specs_at, #specs, 21 do
+for at = specs_at, #specs, 22 do
   local place = (at - specs_at) / SPEC_FIELDS
   enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
 end
@@ -11919,19 +14462,41 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -11999,6 +14564,68 @@ local function put_out(keys, queue, target, what, now_us)
   redis.call('ZADD', keys.outbox, number, number)
   queue.chores = with_flag(queue.chores, DELIVER)
 end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
+end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -12007,9 +14634,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -12072,54 +14704,72 @@ local function settle_children(keys, queue, now_us, most)
 end
   tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
 end
-see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+see_to_new(keys, queue, tally, now_ms, how)
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'results'],
   lines: [
     [1, 'lua/queue/enqueue.lua', 1],
-    [37, 'lua/shared/exact.lua', 1],
-    [42, 'lua/shared/exact-range.lua', 1],
-    [52, 'lua/shared/clock.lua', 1],
-    [58, 'lua/shared/calls.lua', 1],
-    [104, 'lua/shared/tell.lua', 1],
-    [129, 'lua/shared/queue/state.lua', 1],
-    [205, 'lua/shared/queue/save.lua', 1],
-    [259, 'lua/shared/queue/wide.lua', 1],
-    [274, 'lua/shared/queue/save-call.lua', 1],
-    [282, 'lua/shared/queue/marks.lua', 1],
-    [296, 'lua/shared/queue/note-due.lua', 1],
-    [304, 'lua/shared/queue/rate.lua', 1],
-    [324, 'lua/shared/queue/job.lua', 1],
-    [410, 'lua/shared/queue/flags.lua', 1],
-    [428, 'lua/shared/queue/run.lua', 1],
-    [475, 'lua/shared/queue/names.lua', 1],
-    [521, 'lua/shared/queue/groups.lua', 1],
-    [662, 'lua/shared/queue/ready.lua', 1],
-    [696, 'lua/shared/queue/number.lua', 1],
-    [705, 'lua/shared/queue/enqueue.lua', 1],
-    [737, 'lua/shared/queue/replace.lua', 1],
-    [810, 'lua/shared/queue/idempotency.lua', 1],
-    [824, 'lua/shared/queue/idle.lua', 1],
-    [886, 'lua/shared/queue/find.lua', 1],
-    [915, 'lua/shared/queue/failure.lua', 1],
-    [925, 'lua/shared/queue/parents.lua', 1],
-    [1006, 'lua/shared/queue/link.lua', 1],
-    [1065, 'lua/shared/queue/spec.lua', 1],
-    [1185, 'lua/queue/enqueue.lua', 65],
-    [1231, 'lua/shared/queue/settle.lua', 1],
-    [1232, 'lua/shared/queue/dead.lua', 1],
-    [1301, 'lua/shared/queue/end.lua', 1],
-    [1326, 'lua/shared/queue/backoff.lua', 1],
-    [1366, 'lua/shared/queue/unblock.lua', 1],
-    [1372, 'lua/shared/queue/outbox.lua', 1],
-    [1383, 'lua/shared/queue/settle.lua', 13],
-    [1454, 'lua/queue/enqueue.lua', 112],
+    [40, 'lua/shared/exact.lua', 1],
+    [45, 'lua/shared/exact-range.lua', 1],
+    [55, 'lua/shared/clock.lua', 1],
+    [61, 'lua/shared/calls.lua', 1],
+    [107, 'lua/shared/tell.lua', 1],
+    [132, 'lua/shared/queue/state.lua', 1],
+    [208, 'lua/shared/queue/save.lua', 1],
+    [262, 'lua/shared/queue/wide.lua', 1],
+    [277, 'lua/shared/queue/save-call.lua', 1],
+    [285, 'lua/shared/queue/marks.lua', 1],
+    [299, 'lua/shared/queue/note-due.lua', 1],
+    [307, 'lua/shared/queue/rate.lua', 1],
+    [327, 'lua/shared/queue/job.lua', 1],
+    [418, 'lua/shared/queue/flags.lua', 1],
+    [447, 'lua/shared/queue/tell-others.lua', 1],
+    [450, 'lua/shared/queue/result.lua', 1],
+    [475, 'lua/shared/queue/tell-ends.lua', 1],
+    [531, 'lua/shared/queue/tell-others.lua', 6],
+    [534, 'lua/shared/queue/publish.lua', 1],
+    [535, 'lua/shared/queue/message.lua', 1],
+    [578, 'lua/shared/queue/publish.lua', 3],
+    [584, 'lua/shared/queue/tell-others.lua', 10],
+    [587, 'lua/shared/queue/run.lua', 1],
+    [634, 'lua/shared/queue/happened.lua', 1],
+    [646, 'lua/shared/queue/names.lua', 1],
+    [692, 'lua/shared/queue/groups.lua', 1],
+    [833, 'lua/shared/queue/ready.lua', 1],
+    [867, 'lua/shared/queue/number.lua', 1],
+    [876, 'lua/shared/queue/enter-tags.lua', 1],
+    [882, 'lua/shared/queue/enqueue.lua', 1],
+    [920, 'lua/shared/queue/replace.lua', 1],
+    [975, 'lua/shared/queue/leave-tags.lua', 1],
+    [984, 'lua/shared/queue/replace.lua', 57],
+    [1009, 'lua/shared/queue/idempotency.lua', 1],
+    [1023, 'lua/shared/queue/idle.lua', 1],
+    [1085, 'lua/shared/queue/find.lua', 1],
+    [1114, 'lua/shared/queue/failure.lua', 1],
+    [1124, 'lua/shared/queue/parents.lua', 1],
+    [1205, 'lua/shared/queue/link.lua', 1],
+    [1268, 'lua/shared/queue/spec.lua', 1],
+    [1390, 'lua/queue/enqueue.lua', 71],
+    [1443, 'lua/shared/queue/settle.lua', 1],
+    [1444, 'lua/shared/queue/dead.lua', 1],
+    [1513, 'lua/shared/queue/end.lua', 1],
+    [1534, 'lua/shared/queue/leave-tags.lua', 1],
+    [1543, 'lua/shared/queue/end.lua', 23],
+    [1560, 'lua/shared/queue/backoff.lua', 1],
+    [1600, 'lua/shared/queue/unblock.lua', 1],
+    [1606, 'lua/shared/queue/outbox.lua', 1],
+    [1617, 'lua/shared/queue/entries.lua', 1],
+    [1635, 'lua/shared/queue/history.lua', 1],
+    [1649, 'lua/shared/queue/note-end.lua', 1],
+    [1679, 'lua/shared/queue/settle.lua', 17],
+    [1755, 'lua/queue/enqueue.lua', 125],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(6 + args.specs.length * 21)
+    const encoded = new Array<Argument>(6 + args.specs.length * 22)
     encoded[0] = args.codec
     encoded[1] = args.caller
     encoded[2] = args.call
@@ -12149,6 +14799,7 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
       encoded[at++] = item.parents
       encoded[at++] = item.ifParentFails
       encoded[at++] = item.idempotencyKey
+      encoded[at++] = item.keepResultMs
     }
     return encoded
   },
@@ -12646,34 +15297,43 @@ export interface FindArguments {
 }
 
 export type FindAnswer =
-  | { readonly status: 'found'; readonly nowMs: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
+  | { readonly status: 'found'; readonly nowMs: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[]; readonly log: { readonly at: number; readonly atMs: number; readonly line: string }[] }
 
-function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
+function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
-  for (let from = 0, to = 0; from < flat.length; from += 21, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
+  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
+  }
+  return found
+}
+
+function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; readonly atMs: number; readonly line: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly atMs: number; readonly line: string }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { at: asInteger(flat[from]), atMs: asInteger(flat[from + 1]), line: asText(flat[from + 2]) }
   }
   return found
 }
 
 /**
- * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out.
+ * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. `log` has the lines of their logs, by places counted from 0.
  *
  * Cost: O(jobs).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '670c14c2978bc904903e1544ac4729066c91b7bb',
+    sha1: '4cf8d326feaa7ec106e11073dd252fa742581287',
     reads: true,
     bytes: true,
     source: `--[[
 Finds jobs by id. \`state\`: ready, scheduled, claimed, stopping, dead or done. \`at_ms\`: since when it is ready, until when
 it is scheduled, since when it is claimed, or when it ended. \`failed_at_ms\` is 0 for one that never failed. Unknown ones
-are left out.
+are left out. \`log\` has the lines of their logs, by places counted from 0.
 
-@returns found  now_ms:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns found  now_ms:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag] log:[at:integer at_ms:integer line:text]
 @cost    O(jobs)
 @reads
 ]]
@@ -12781,10 +15441,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -12804,7 +15465,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -12828,11 +15490,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -12849,7 +15513,37 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
+end
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -12967,9 +15661,32 @@ local function tell_job(told, jobs, seq, record, run)
     message,
     more[2] or '',
     more[3],
+    run and has_flag(run.flags, TRACKED) and 1 or 0,
   }
   for _, part in ipairs(parts) do
     told[#told + 1] = part
+  end
+end
+-- The entries of such a text, the oldest first, and how many were dropped; see shared/queue/entries.
+local function list_entries(packed)
+  local entries, at = {}, 5
+  if not packed then
+    return entries, 0
+  end
+  while at <= #packed do
+    local entry, behind = struct.unpack('>Hc0', packed, at)
+    entries[#entries + 1] = entry
+    at = behind
+  end
+  return entries, struct.unpack('>I4', packed) - #entries
+end
+-- Appends the lines of a job's log to a list: the place of the job, when, and what; see shared/queue/log.
+local function tell_log(told, jobs, seq, place)
+  for _, entry in ipairs((list_entries(redis.call('HGET', jobs, 'l' .. seq)))) do
+    local at_ms, line_at = struct.unpack('>d', entry)
+    told[#told + 1] = place
+    told[#told + 1] = at_ms
+    told[#told + 1] = string.sub(entry, line_at)
   end
 end
 
@@ -12980,14 +15697,16 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local told = {}
+local told, log, place = {}, {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   if seq then
     tell_job(told, jobs, seq, record, run)
+    tell_log(log, jobs, seq, place)
+    place = place + 1
   end
 end
-return { 'found', math.floor(clock_us() / 1000), told }
+return { 'found', math.floor(clock_us() / 1000), told, log }
 `,
   },
   parts: ['meta', 'jobs', 'ids'],
@@ -12996,11 +15715,14 @@ return { 'found', math.floor(clock_us() / 1000), told }
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
     [98, 'lua/shared/queue/job.lua', 1],
-    [184, 'lua/shared/queue/run.lua', 1],
-    [231, 'lua/shared/queue/failure.lua', 1],
-    [241, 'lua/shared/queue/find.lua', 1],
-    [270, 'lua/shared/queue/tell-job.lua', 1],
-    [305, 'lua/queue/find.lua', 23],
+    [189, 'lua/shared/queue/flags.lua', 1],
+    [218, 'lua/shared/queue/run.lua', 1],
+    [265, 'lua/shared/queue/failure.lua', 1],
+    [275, 'lua/shared/queue/find.lua', 1],
+    [304, 'lua/shared/queue/tell-job.lua', 1],
+    [340, 'lua/shared/queue/list-entries.lua', 1],
+    [353, 'lua/shared/queue/tell-log.lua', 1],
+    [362, 'lua/queue/find.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -13019,9 +15741,318 @@ return { 'found', math.floor(clock_us() / 1000), told }
           status: 'found',
           nowMs: asInteger(parts[1]),
           jobs: readJobsOfFindFound(parts[2]),
+          log: readLogOfFindFound(parts[3]),
         }
       default:
         return unexpected('the answer found', parts[0])
+    }
+  },
+}
+
+export interface HistoryArguments {
+  /** the job */
+  readonly id: string
+}
+
+export type HistoryAnswer =
+  | { readonly status: 'history'; readonly nowMs: number; readonly number: number; readonly omitted: number; readonly entries: { readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string }[] }
+  | { readonly status: 'absent' }
+
+function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { what: asText(flat[from]), atMs: asInteger(flat[from + 1]), attempt: asInteger(flat[from + 2]), token: asInteger(flat[from + 3]), kind: asText(flat[from + 4]) }
+  }
+  return found
+}
+
+/**
+ * Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, buried, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that was not a claim: `omitted` are missing behind it.
+ *
+ * Cost: O(1): at most 100 entries.
+ */
+export const history: Operation<HistoryArguments, HistoryAnswer> = {
+  script: {
+    name: 'queue/history',
+    sha1: 'd42061e5f156131089fdc0fb497be85814bc7ce4',
+    reads: true,
+    bytes: false,
+    source: `--[[
+Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease
+ended), released, buried, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that
+was not a claim: \`omitted\` are missing behind it.
+
+@returns history  now_ms:integer number:integer omitted:integer entries:[what:text at_ms:integer attempt:integer token:integer kind:text]
+@returns absent
+@cost    O(1): at most 100 entries
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local id = ARGV[1] -- text: the job
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- The entries of such a text, the oldest first, and how many were dropped; see shared/queue/entries.
+local function list_entries(packed)
+  local entries, at = {}, 5
+  if not packed then
+    return entries, 0
+  end
+  while at <= #packed do
+    local entry, behind = struct.unpack('>Hc0', packed, at)
+    entries[#entries + 1] = entry
+    at = behind
+  end
+  return entries, struct.unpack('>I4', packed) - #entries
+end
+-- Tells everything that happened to a job; see shared/queue/history.
+local HAPPENED = {
+  t = 'retried',
+  l = 'reclaimed',
+  g = 'released',
+  b = 'buried',
+  q = 'requeued',
+  x = 'stopping',
+  f = 'acked',
+}
+
+local function tell_one(told, what, at_ms, attempt, token, kind)
+  local at = #told
+  told[at + 1], told[at + 2], told[at + 3], told[at + 4], told[at + 5] = what, at_ms, attempt, token, kind
+end
+
+-- What the run says of its newest attempt, where no entry has told it.
+local function tell_newest(told, run, last)
+  if run.state == 'f' then
+    -- A token is the server's microsecond of the claim, or a little more.
+    tell_one(told, 'claimed', math.floor(run.token / 1000), run.attempts, run.token, '')
+    tell_one(told, 'acked', run.at_ms, run.attempts, run.token, '')
+  elseif (run.state == 'c' or run.state == 'x') and run.token ~= last then
+    tell_one(told, 'claimed', run.at_ms, run.attempts, run.token, '')
+  end
+end
+
+-- A flat list of what, when, attempt, token and kind, and how many are missing behind the first of those that were noted.
+local function tell_history(jobs, seq, run)
+  local told, last = {}, 0
+  tell_one(told, 'enqueued', math.floor(seq / 1000), 0, 0, '')
+  local entries, omitted = list_entries(redis.call('HGET', jobs, 'h' .. seq))
+  for _, entry in ipairs(entries) do
+    local what, at_ms, attempt, token, claimed_ms, kind_at = struct.unpack('>c1dHdd', entry)
+    if what ~= 'q' and token ~= last then
+      tell_one(told, 'claimed', claimed_ms, attempt, token, '')
+      last = token
+    end
+    tell_one(told, HAPPENED[what], at_ms, attempt, token, string.sub(entry, kind_at))
+  end
+  if run then
+    tell_newest(told, run, last)
+  end
+  return told, omitted
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local seq, _, run = find_job(jobs, ids, id)
+if not seq then
+  return { 'absent' }
+end
+local entries, omitted = tell_history(jobs, seq, run)
+return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entries }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids'],
+  lines: [
+    [1, 'lua/queue/history.lua', 1],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/shared/queue/state.lua', 1],
+    [98, 'lua/shared/queue/run.lua', 1],
+    [145, 'lua/shared/queue/find.lua', 1],
+    [174, 'lua/shared/queue/list-entries.lua', 1],
+    [187, 'lua/shared/queue/tell-history.lua', 1],
+    [232, 'lua/queue/history.lua', 22],
+  ],
+  encode(args) {
+    return [
+      args.id,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'history':
+        return {
+          status: 'history',
+          nowMs: asInteger(parts[1]),
+          number: asInteger(parts[2]),
+          omitted: asInteger(parts[3]),
+          entries: readEntriesOfHistoryHistory(parts[4]),
+        }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers history, absent', parts[0])
     }
   },
 }
@@ -13296,13 +16327,13 @@ export interface ListArguments {
 }
 
 export type ListAnswer =
-  | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
+  | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
-function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
+function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
-  for (let from = 0, to = 0; from < flat.length; from += 21, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
+  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
   }
   return found
 }
@@ -13315,7 +16346,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: 'a2d0bb67f12336987dbb9d98d7d98e35b62bc1d9',
+    sha1: 'ed29e025c4c37088edc46f3c54c87b2a2c1a4af7',
     reads: true,
     bytes: true,
     source: `--[[
@@ -13323,7 +16354,7 @@ Lists jobs of a state, from place \`after\` on: ready ones (without group) in th
 for their priority, scheduled, blocked, claimed, dead and done ones by their time, and \`grouped\` ones by group. \`next\` is the place
 after the last one looked at, or -1 at the end. Places shift as jobs come and go.
 
-@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
+@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
 @cost    O(limit x log n)
 @reads
 ]]
@@ -13440,10 +16471,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -13463,7 +16495,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -13487,11 +16520,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -13508,7 +16543,37 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
+end
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -13635,6 +16700,7 @@ local function tell_job(told, jobs, seq, record, run)
     message,
     more[2] or '',
     more[3],
+    run and has_flag(run.flags, TRACKED) and 1 or 0,
   }
   for _, part in ipairs(parts) do
     told[#told + 1] = part
@@ -13706,12 +16772,13 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [25, 'lua/shared/clock.lua', 1],
     [31, 'lua/shared/queue/state.lua', 1],
     [107, 'lua/shared/queue/job.lua', 1],
-    [193, 'lua/shared/queue/run.lua', 1],
-    [240, 'lua/shared/queue/failure.lua', 1],
-    [250, 'lua/shared/queue/find.lua', 1],
-    [279, 'lua/shared/queue/fields.lua', 1],
-    [288, 'lua/shared/queue/tell-job.lua', 1],
-    [323, 'lua/queue/list.lua', 33],
+    [198, 'lua/shared/queue/flags.lua', 1],
+    [227, 'lua/shared/queue/run.lua', 1],
+    [274, 'lua/shared/queue/failure.lua', 1],
+    [284, 'lua/shared/queue/find.lua', 1],
+    [313, 'lua/shared/queue/fields.lua', 1],
+    [322, 'lua/shared/queue/tell-job.lua', 1],
+    [358, 'lua/queue/list.lua', 34],
   ],
   encode(args) {
     return [
@@ -13733,6 +16800,882 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
         }
       default:
         return unexpected('the answer page', parts[0])
+    }
+  },
+}
+
+export interface ListenArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** who listens, '<process>.<number>' */
+  readonly name: string
+  /** how long */
+  readonly listenMs: number
+  /** the channel of the events */
+  readonly channel: string
+  /** whether it is a sharded channel */
+  readonly sharded: boolean
+}
+
+export type ListenAnswer =
+  | { readonly status: 'listening'; readonly nowMs: number; readonly number: number }
+  | { readonly status: 'full' }
+
+
+/**
+ * Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes to the channel before. `number` is that of the newest message: those that follow count on from there. Safe to repeat. At most a thousand listen at once.
+ *
+ * Cost: O(listeners).
+ */
+export const listen: Operation<ListenArguments, ListenAnswer> = {
+  script: {
+    name: 'queue/listen',
+    sha1: '59f16f0171d4deb2a0bbd8cd2fcbfcc7496b1394',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Listens to what happens in the queue, for \`listen_ms\` from now on; 0: no more. Who listens calls again in time, and subscribes
+to the channel before. \`number\` is that of the newest message: those that follow count on from there. Safe to repeat. At most
+a thousand listen at once.
+
+@returns listening  now_ms:integer number:integer
+@returns full
+@cost    O(listeners)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local listeners = KEYS[2] -- hash: who listens to events, where, and the number of the newest message
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local name = ARGV[2] -- text: who listens, '<process>.<number>'
+local listen_ms = tonumber(ARGV[3]) -- integer: how long
+local channel = ARGV[4] -- text: the channel of the events
+local sharded = ARGV[5] == '1' -- flag: whether it is a sharded channel
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Those who listen to events; see shared/queue/message.
+local MOST_LISTENERS = 1000
+local LISTENERS_KEPT_MS = '7200000'
+
+-- Drops those whose time is over. Answers how many others there are, and until when the last of them listens.
+local function look_at_listeners(listeners, name, now_ms)
+  local stored = redis.call('HGETALL', listeners)
+  local count, last_ms = 0, 0
+  for at = 1, #stored, 2 do
+    local other = string.match(stored[at], '^l(.*)$')
+    local until_ms = other and tonumber(stored[at + 1])
+    if until_ms and until_ms <= now_ms then
+      redis.call('HDEL', listeners, stored[at])
+    elseif until_ms and other ~= name then
+      count, last_ms = count + 1, math.max(last_ms, until_ms)
+    end
+  end
+  return count, last_ms
+end
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local count, last_ms = look_at_listeners(listeners, name, now_ms)
+if listen_ms == 0 then
+  redis.call('HDEL', listeners, 'l' .. name)
+elseif count >= MOST_LISTENERS then
+  return { 'full' }
+else
+  begin_queue(meta, queue, now_us)
+  last_ms = math.max(last_ms, now_ms + listen_ms)
+  redis.call(
+    'HSET',
+    listeners,
+    'l' .. name,
+    string.format('%.0f', now_ms + listen_ms),
+    'channel',
+    (sharded and '1:' or '0:') .. channel
+  )
+  redis.call('PEXPIRE', listeners, LISTENERS_KEPT_MS)
+end
+if queue.began_us > 0 then
+  queue.listened_ms = last_ms
+  save_queue(meta, queue)
+end
+return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }
+`,
+  },
+  parts: ['meta', 'listeners'],
+  lines: [
+    [1, 'lua/queue/listen.lua', 1],
+    [18, 'lua/shared/clock.lua', 1],
+    [24, 'lua/shared/queue/state.lua', 1],
+    [100, 'lua/shared/queue/save.lua', 1],
+    [154, 'lua/shared/queue/listeners.lua', 1],
+    [173, 'lua/queue/listen.lua', 22],
+  ],
+  encode(args) {
+    return withoutDefaults([
+      args.codec,
+      args.name,
+      args.listenMs,
+      args.channel,
+      args.sharded ? 1 : 0,
+    ], [0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'listening':
+        return {
+          status: 'listening',
+          nowMs: asInteger(parts[1]),
+          number: asInteger(parts[2]),
+        }
+      case 'full':
+        return { status: 'full' }
+      default:
+        return unexpected('one of the answers listening, full', parts[0])
+    }
+  },
+}
+
+export interface NoteArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** `what`: progress or log */
+  readonly notes: readonly { readonly number: string; readonly token: number; readonly what: string; readonly value: string | Uint8Array }[]
+}
+
+export type NoteAnswer =
+  | { readonly status: 'noted'; readonly refused: { readonly at: number; readonly why: string }[] }
+
+function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024 bytes. Each note is judged by itself: those named in `refused` (places counted from 0) are of attempts that have lost their job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with the job. A repeated call is answered the same and notes nothing more.
+ *
+ * Cost: O(notes).
+ */
+export const note: Operation<NoteArguments, NoteAnswer> = {
+  script: {
+    name: 'queue/note',
+    sha1: 'ff8f8a7a31512c2175cee1c5525da8f85166ff47',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024
+bytes. Each note is judged by itself: those named in \`refused\` (places counted from 0) are of attempts that have lost their
+job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with
+the job. A repeated call is answered the same and notes nothing more.
+
+@returns noted  refused:[at:integer why:text]
+@cost    O(notes)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local listeners = KEYS[4] -- hash: who listens to events, where, and the number of the newest message
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local notes, notes_at = ARGV, 4 -- repeated (number:text token:integer what:text value:bytes): \`what\`: progress or log
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
+local CALL_MEMORY_MS = 600000
+
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  if number == call then
+    return answer, false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
+      redis.call('HDEL', calls, sample[at])
+    end
+  end
+end
+
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
+  end
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags,
+    job.keep_result_ms
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
+-- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
+-- the run.
+local function flag_job(jobs, seq, record, run, flag)
+  if run and has_flag(run.flags, flag) then
+    return run
+  elseif not run then
+    local name = read_job(record).name
+    run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
+  end
+  run.flags = flagged(run.flags, flag)
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, run.flags, run.name)
+  )
+  return run
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The log of a job, in the hash of jobs under 'l' and its number: its newest lines, each behind the time at which it came.
+local MOST_LINES = 100
+local MOST_LINE_BYTES = 1024
+
+-- No part of a letter at the end.
+local function add_line(packed, line, at_ms)
+  local last = math.min(#line, MOST_LINE_BYTES)
+  while last < #line and string.find(line, '^[\\128-\\191]', last + 1) do
+    last = last - 1
+  end
+  return add_entry(packed, struct.pack('>d', at_ms) .. string.sub(line, 1, last), MOST_LINES, 0)
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
+
+local function format_places(refused, places)
+  return table.concat(refused, ' ') .. ';' .. table.concat(places, ' ')
+end
+
+local function parse_refused(text)
+  local refused = {}
+  for at, why in string.gmatch(string.match(text, '^[^;]*'), '(%d+) (%a+)') do
+    refused[#refused + 1] = tonumber(at)
+    refused[#refused + 1] = why
+  end
+  return refused
+end
+
+local function parse_places(text)
+  local places = {}
+  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
+    places[#places + 1] = tonumber(at)
+  end
+  return places
+end
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'noted', parse_refused(remembered) }
+end
+local now_ms = math.floor(clock_us() / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
+local refused, logs = {}, {}
+for at = notes_at, #notes, 4 do
+  local token, what, value = tonumber(notes[at + 1]), notes[at + 2], notes[at + 3]
+  local seq, record, run = find_job(jobs, ids, notes[at])
+  local why = not seq and 'absent' or token > 0 and why_not(run, token)
+  if why then
+    refused[#refused + 1] = (at - notes_at) / 4
+    refused[#refused + 1] = why
+  else
+    flag_job(jobs, seq, record, run, STORED)
+    if what == 'progress' then
+      redis.call('HSET', jobs, 'p' .. seq, value)
+      happened(queue, 'progress', seq, read_job(record), run, '')
+    else
+      logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, now_ms)
+      happened(queue, 'logged', seq, read_job(record), run, value)
+    end
+  end
+end
+for seq, log in pairs(logs) do
+  redis.call('HSET', jobs, 'l' .. seq, log)
+end
+if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
+remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
+return { 'noted', refused }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids', 'listeners'],
+  lines: [
+    [1, 'lua/queue/note.lua', 1],
+    [19, 'lua/shared/clock.lua', 1],
+    [25, 'lua/shared/calls.lua', 1],
+    [71, 'lua/shared/queue/state.lua', 1],
+    [147, 'lua/shared/queue/job.lua', 1],
+    [238, 'lua/shared/queue/run.lua', 1],
+    [285, 'lua/shared/queue/happened.lua', 1],
+    [297, 'lua/shared/queue/flags.lua', 1],
+    [326, 'lua/shared/queue/flag-job.lua', 1],
+    [344, 'lua/shared/queue/entries.lua', 1],
+    [362, 'lua/shared/queue/log.lua', 1],
+    [374, 'lua/shared/queue/find.lua', 1],
+    [403, 'lua/shared/queue/told.lua', 1],
+    [425, 'lua/queue/note.lua', 31],
+    [467, 'lua/shared/queue/publish.lua', 1],
+    [468, 'lua/shared/queue/message.lua', 1],
+    [511, 'lua/shared/queue/publish.lua', 3],
+    [517, 'lua/queue/note.lua', 74],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(3 + args.notes.length * 4)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    let at = 3
+    for (const item of args.notes) {
+      encoded[at++] = item.number
+      encoded[at++] = item.token
+      encoded[at++] = item.what
+      encoded[at++] = item.value
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'noted':
+        return {
+          status: 'noted',
+          refused: readRefusedOfNoteNoted(parts[1]),
+        }
+      default:
+        return unexpected('the answer noted', parts[0])
     }
   },
 }
@@ -13842,7 +17785,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
   script: {
     name: 'queue/parents',
-    sha1: '59a38e29876d6b71cb967d64f23b4f3c37ae1cee',
+    sha1: '2746aef953f830af27f5083bcbbc17724432796e',
     reads: true,
     bytes: true,
     source: `--[[
@@ -13951,10 +17894,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -13974,7 +17918,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -13998,11 +17943,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -14019,6 +17966,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -14158,10 +18106,10 @@ return { 'parents', told }
     [1, 'lua/queue/parents.lua', 1],
     [15, 'lua/shared/queue/state.lua', 1],
     [91, 'lua/shared/queue/job.lua', 1],
-    [177, 'lua/shared/queue/run.lua', 1],
-    [224, 'lua/shared/queue/find.lua', 1],
-    [253, 'lua/shared/queue/refs.lua', 1],
-    [289, 'lua/queue/parents.lua', 20],
+    [182, 'lua/shared/queue/run.lua', 1],
+    [229, 'lua/shared/queue/find.lua', 1],
+    [258, 'lua/shared/queue/refs.lua', 1],
+    [294, 'lua/queue/parents.lua', 20],
   ],
   encode(args) {
     return [
@@ -14210,7 +18158,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '003df5352010f5d6c73dc28bab7942eab032c76b',
+    sha1: '924c716d7ad79cf8c7365bc563e4757d75fc1156',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14240,6 +18188,9 @@ local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else
 local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
 local idle = KEYS[18] -- sorted set: workers that wait -> their number
 local inbox = KEYS[19] -- hash: other queue -> number of the newest that came from it
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[22] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local source = ARGV[2] -- text: name of the other queue
 local channel = ARGV[3] -- text: beginning of the channels of processes
@@ -14486,10 +18437,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -14509,7 +18461,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -14533,11 +18486,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -14554,12 +18509,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -14573,6 +18535,169 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
+local function enter_tags(tagged, seq, tags)
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+  end
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -14867,6 +18992,9 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
+  if job.tags ~= '' then
+    enter_tags(keys.tagged, seq, job.tags)
+  end
 end
 
 -- A job that waits for others; see shared/queue/parents.
@@ -14881,6 +19009,9 @@ local function add_blocked(keys, queue, seq, job, payload, now_ms)
     pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
   )
   redis.call('ZADD', keys.blocked, seq, seq)
+  if job.tags ~= '' then
+    enter_tags(keys.tagged, seq, job.tags)
+  end
   queue.blocked = queue.blocked + #record
 end
 -- Duplicates: what is remembered of them, and jobs that they replace.
@@ -14919,8 +19050,8 @@ local function leave_place(keys, queue, seq, old, state, size, now_us)
   end
 end
 
--- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents and
--- its age; delayed, it waits anew. One that was claimed stays as it is.
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
+-- age and what is known of it; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
@@ -14928,11 +19059,28 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, flags = read_job(stored[1]), run and run.flags > PLAIN and run.flags or 0
+  local old, token, flags = read_job(stored[1]), 0, 0
+  if run then
+    token, flags = run.token, run.flags == PLAIN and 0 or run.flags
+  end
   new.id, new.unique = old.id, old.unique
+  happened(queue, 'replaced', seq, new, run, '')
   local record = full_head(new) .. payload
   local size = #record
   redis.call('HSET', keys.jobs, seq, record)
+  if old.tags ~= new.tags then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, old.tags, false)
+    enter_tags(keys.tagged, seq, new.tags)
+  end
   if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     queue.ready = queue.ready - #stored[1] + size
     return
@@ -14942,15 +19090,14 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    redis.call('HDEL', keys.jobs, 'r' .. seq)
-    if flags > 0 then
-      local since_ms = math.floor(seq / 1000)
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, since_ms, size, flags, new.name))
+    if run then
+      local at_ms = math.floor(now_us / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
     end
     stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, flags, new.name))
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
@@ -15154,10 +19301,6 @@ local function drop_parents(keys, seq)
 end
 -- New children; see shared/queue/parents.
 
-local function as_parent(flags)
-  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
-end
-
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
 local function link_here(keys, queue, id)
   local seq, record, run = find_job(keys.jobs, keys.ids, id)
@@ -15173,7 +19316,15 @@ local function link_here(keys, queue, id)
   else
     local at_ms = math.floor(seq / 1000)
     local packed = run
-        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+        and pack_run(
+          run.state,
+          run.token,
+          run.attempts,
+          run.at_ms,
+          run.size,
+          flagged(run.flags, PARENT),
+          run.name
+        )
       or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
@@ -15212,7 +19363,7 @@ local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
   return #refs
 end
 -- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
-local SPEC_FIELDS = 21
+local SPEC_FIELDS = 22
 
 local function read_spec(specs, at)
   local unique = specs[at + 12]
@@ -15230,6 +19381,7 @@ local function read_spec(specs, at)
     unique = unique == '' and '' or specs[at + 13] .. unique,
     trace = specs[at + 16],
     tags = specs[at + 17],
+    keep_result_ms = tonumber(specs[at + 21]),
   }
 end
 
@@ -15291,6 +19443,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  happened(queue, 'enqueued', seq, job, nil, '')
   local parents = specs[at + 18]
   if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
     add_blocked(keys, queue, seq, job, payload, now_ms)
@@ -15350,6 +19503,9 @@ local keys = {
   parents = parents,
   outbox = outbox,
   idle = idle,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, '')
@@ -15362,6 +19518,10 @@ end
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+local how = { channel = channel, sharded = sharded, counted = counted }
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local newest = tonumber(redis.call('HGET', inbox, source) or 0)
 local tally, known = new_tally(), newest
 for at = entries_at, #entries, 2 do
@@ -15455,19 +19615,41 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -15535,6 +19717,68 @@ local function put_out(keys, queue, target, what, now_us)
   redis.call('ZADD', keys.outbox, number, number)
   queue.chores = with_flag(queue.chores, DELIVER)
 end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
+end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -15543,9 +19787,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -15608,48 +19857,66 @@ local function settle_children(keys, queue, now_us, most)
 end
   tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
 end
-see_to_new(keys, queue, tally, now_ms, { channel = channel, sharded = sharded, counted = counted })
+see_to_new(keys, queue, tally, now_ms, how)
+tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'received', queue.chores }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/receive.lua', 1],
-    [35, 'lua/shared/exact.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/tell.lua', 1],
-    [71, 'lua/shared/queue/state.lua', 1],
-    [147, 'lua/shared/queue/save.lua', 1],
-    [201, 'lua/shared/queue/wide.lua', 1],
-    [216, 'lua/shared/queue/marks.lua', 1],
-    [230, 'lua/shared/queue/note-due.lua', 1],
-    [238, 'lua/shared/queue/rate.lua', 1],
-    [258, 'lua/shared/queue/job.lua', 1],
-    [344, 'lua/shared/queue/flags.lua', 1],
-    [362, 'lua/shared/queue/run.lua', 1],
-    [409, 'lua/shared/queue/names.lua', 1],
-    [455, 'lua/shared/queue/groups.lua', 1],
-    [596, 'lua/shared/queue/ready.lua', 1],
-    [630, 'lua/shared/queue/number.lua', 1],
-    [639, 'lua/shared/queue/enqueue.lua', 1],
-    [671, 'lua/shared/queue/replace.lua', 1],
-    [744, 'lua/shared/queue/idempotency.lua', 1],
-    [758, 'lua/shared/queue/idle.lua', 1],
-    [820, 'lua/shared/queue/find.lua', 1],
-    [849, 'lua/shared/queue/failure.lua', 1],
-    [859, 'lua/shared/queue/parents.lua', 1],
-    [940, 'lua/shared/queue/link.lua', 1],
-    [999, 'lua/shared/queue/spec.lua', 1],
-    [1119, 'lua/queue/receive.lua', 60],
-    [1171, 'lua/shared/queue/settle.lua', 1],
-    [1172, 'lua/shared/queue/dead.lua', 1],
-    [1241, 'lua/shared/queue/end.lua', 1],
-    [1266, 'lua/shared/queue/backoff.lua', 1],
-    [1306, 'lua/shared/queue/unblock.lua', 1],
-    [1312, 'lua/shared/queue/outbox.lua', 1],
-    [1323, 'lua/shared/queue/settle.lua', 13],
-    [1394, 'lua/queue/receive.lua', 113],
+    [38, 'lua/shared/exact.lua', 1],
+    [43, 'lua/shared/clock.lua', 1],
+    [49, 'lua/shared/tell.lua', 1],
+    [74, 'lua/shared/queue/state.lua', 1],
+    [150, 'lua/shared/queue/save.lua', 1],
+    [204, 'lua/shared/queue/wide.lua', 1],
+    [219, 'lua/shared/queue/marks.lua', 1],
+    [233, 'lua/shared/queue/note-due.lua', 1],
+    [241, 'lua/shared/queue/rate.lua', 1],
+    [261, 'lua/shared/queue/job.lua', 1],
+    [352, 'lua/shared/queue/flags.lua', 1],
+    [381, 'lua/shared/queue/happened.lua', 1],
+    [393, 'lua/shared/queue/enter-tags.lua', 1],
+    [399, 'lua/shared/queue/tell-others.lua', 1],
+    [402, 'lua/shared/queue/result.lua', 1],
+    [427, 'lua/shared/queue/tell-ends.lua', 1],
+    [483, 'lua/shared/queue/tell-others.lua', 6],
+    [486, 'lua/shared/queue/publish.lua', 1],
+    [487, 'lua/shared/queue/message.lua', 1],
+    [530, 'lua/shared/queue/publish.lua', 3],
+    [536, 'lua/shared/queue/tell-others.lua', 10],
+    [539, 'lua/shared/queue/run.lua', 1],
+    [586, 'lua/shared/queue/names.lua', 1],
+    [632, 'lua/shared/queue/groups.lua', 1],
+    [773, 'lua/shared/queue/ready.lua', 1],
+    [807, 'lua/shared/queue/number.lua', 1],
+    [816, 'lua/shared/queue/enqueue.lua', 1],
+    [854, 'lua/shared/queue/replace.lua', 1],
+    [909, 'lua/shared/queue/leave-tags.lua', 1],
+    [918, 'lua/shared/queue/replace.lua', 57],
+    [943, 'lua/shared/queue/idempotency.lua', 1],
+    [957, 'lua/shared/queue/idle.lua', 1],
+    [1019, 'lua/shared/queue/find.lua', 1],
+    [1048, 'lua/shared/queue/failure.lua', 1],
+    [1058, 'lua/shared/queue/parents.lua', 1],
+    [1139, 'lua/shared/queue/link.lua', 1],
+    [1202, 'lua/shared/queue/spec.lua', 1],
+    [1324, 'lua/queue/receive.lua', 66],
+    [1383, 'lua/shared/queue/settle.lua', 1],
+    [1384, 'lua/shared/queue/dead.lua', 1],
+    [1453, 'lua/shared/queue/end.lua', 1],
+    [1474, 'lua/shared/queue/leave-tags.lua', 1],
+    [1483, 'lua/shared/queue/end.lua', 23],
+    [1500, 'lua/shared/queue/backoff.lua', 1],
+    [1540, 'lua/shared/queue/unblock.lua', 1],
+    [1546, 'lua/shared/queue/outbox.lua', 1],
+    [1557, 'lua/shared/queue/entries.lua', 1],
+    [1575, 'lua/shared/queue/history.lua', 1],
+    [1589, 'lua/shared/queue/note-end.lua', 1],
+    [1619, 'lua/shared/queue/settle.lua', 17],
+    [1695, 'lua/queue/receive.lua', 126],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -15748,7 +20015,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '82067a69b514537fa323ff0fd5404b0654f02c45',
+    sha1: '76a867e3739a6230bf42652478e308b19bd6dced',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15986,10 +20253,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -16009,7 +20277,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -16033,11 +20302,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -16054,6 +20325,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
@@ -16309,6 +20581,7 @@ local job = {
   unique = unique == '' and '' or till .. unique,
   trace = trace,
   tags = tags,
+  keep_result_ms = 0,
 }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -16336,13 +20609,13 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [210, 'lua/shared/queue/recurs.lua', 1],
     [212, 'lua/shared/queue/note-due.lua', 1],
     [220, 'lua/shared/queue/job.lua', 1],
-    [306, 'lua/shared/queue/leave-short.lua', 1],
-    [317, 'lua/shared/queue/read-recurrence.lua', 1],
-    [375, 'lua/shared/queue/recurrence.lua', 1],
-    [424, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [467, 'lua/shared/queue/idle.lua', 1],
-    [529, 'lua/shared/queue/note-run.lua', 1],
-    [536, 'lua/queue/recur.lua', 58],
+    [311, 'lua/shared/queue/leave-short.lua', 1],
+    [322, 'lua/shared/queue/read-recurrence.lua', 1],
+    [380, 'lua/shared/queue/recurrence.lua', 1],
+    [429, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [472, 'lua/shared/queue/idle.lua', 1],
+    [534, 'lua/shared/queue/note-run.lua', 1],
+    [541, 'lua/queue/recur.lua', 58],
   ],
   encode(args) {
     return [
@@ -16425,7 +20698,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
   script: {
     name: 'queue/recurrences',
-    sha1: '4d09f1d5c8852696a5529df514a587746afa572d',
+    sha1: 'fe295ebbd29745ad5479b9fb68432f4fcc419607',
     reads: true,
     bytes: true,
     source: `--[[
@@ -16546,10 +20819,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -16569,7 +20843,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -16593,11 +20868,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -16614,6 +20891,7 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
 -- Recurring jobs. In the hash of recurrences, under a letter and the id that its user gave:
@@ -16747,9 +21025,9 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/queue/state.lua', 1],
     [103, 'lua/shared/queue/job.lua', 1],
-    [189, 'lua/shared/queue/read-recurrence.lua', 1],
-    [247, 'lua/shared/queue/tell-recurrence.lua', 1],
-    [289, 'lua/queue/recurrences.lua', 26],
+    [194, 'lua/shared/queue/read-recurrence.lua', 1],
+    [252, 'lua/shared/queue/tell-recurrence.lua', 1],
+    [294, 'lua/queue/recurrences.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -17329,7 +21607,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'ca84f36f43b9111f6147a5b1e31b6244b9582499',
+    sha1: '00f5c23438081202573ae434590d28d6d73d3a76',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17360,6 +21638,9 @@ local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[22] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -17668,10 +21949,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -17691,7 +21973,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -17715,11 +21998,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -17736,12 +22021,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -17755,6 +22047,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -17883,6 +22180,50 @@ local function drop_parents(keys, seq)
     forget_parent(keys, ref)
   end
   redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -18147,19 +22488,41 @@ local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -18170,13 +22533,185 @@ local function end_claim(keys, queue, job, run, now_us)
     free_in_group(keys, job.group, now_us)
   end
 end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  erase_job(keys, queue, seq, job, run.flags)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
@@ -18288,8 +22823,10 @@ end
 local function give_back(keys, queue, seq, job, run, due_ms, now_us)
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  run.attempts = run.attempts - 1
   local now_ms = math.floor(now_us / 1000)
+  happened(queue, 'released', seq, job, run, '')
+  note_history(keys.jobs, seq, run, 'g', now_ms, run.at_ms, '')
+  run.attempts = run.attempts - 1
   if due_ms > now_ms then
     return wait_again(keys, queue, seq, job, run, due_ms, now_us)
   end
@@ -18335,6 +22872,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -18351,8 +22891,12 @@ end
 if remembered then
   return { 'released', 0, parse_refused(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
 for at = #claims - 2, claims_at, -3 do
@@ -18480,9 +23024,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -18545,51 +23094,62 @@ local function settle_children(keys, queue, now_us, most)
 end
   standing = standing + settle_children(keys, queue, now_us, 100)
 end
-call_for_returned(idle, queue, standing, soonest_ms, now_ms, {
-  channel = channel,
-  sharded = sharded,
-  counted = counted,
-})
+call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
 return { 'released', queue.chores, refused }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'scheduled', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'scheduled', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/release.lua', 1],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/shared/calls.lua', 1],
-    [89, 'lua/shared/tell.lua', 1],
-    [114, 'lua/shared/queue/state.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 1],
-    [244, 'lua/shared/queue/save-call.lua', 1],
-    [252, 'lua/shared/queue/settings.lua', 1],
-    [279, 'lua/shared/queue/marks.lua', 1],
-    [293, 'lua/shared/queue/note-due.lua', 1],
-    [301, 'lua/shared/queue/rate.lua', 1],
-    [321, 'lua/shared/queue/job.lua', 1],
-    [407, 'lua/shared/queue/flags.lua', 1],
-    [425, 'lua/shared/queue/run.lua', 1],
-    [472, 'lua/shared/queue/parents.lua', 1],
-    [553, 'lua/shared/queue/names.lua', 1],
-    [599, 'lua/shared/queue/groups.lua', 1],
-    [740, 'lua/shared/queue/ready.lua', 1],
-    [774, 'lua/shared/queue/backoff.lua', 1],
-    [814, 'lua/shared/queue/end.lua', 1],
-    [839, 'lua/shared/queue/stop.lua', 1],
-    [848, 'lua/shared/queue/idle.lua', 1],
-    [910, 'lua/shared/queue/judge-one.lua', 1],
-    [920, 'lua/shared/queue/told.lua', 1],
-    [942, 'lua/shared/queue/freed.lua', 1],
-    [951, 'lua/shared/queue/give-back.lua', 1],
-    [985, 'lua/queue/release.lua', 62],
-    [1044, 'lua/shared/queue/settle.lua', 1],
-    [1045, 'lua/shared/queue/failure.lua', 1],
-    [1055, 'lua/shared/queue/dead.lua', 1],
-    [1124, 'lua/shared/queue/unblock.lua', 1],
-    [1130, 'lua/shared/queue/outbox.lua', 1],
-    [1141, 'lua/shared/queue/settle.lua', 13],
-    [1212, 'lua/queue/release.lua', 122],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/shared/calls.lua', 1],
+    [92, 'lua/shared/tell.lua', 1],
+    [117, 'lua/shared/queue/state.lua', 1],
+    [193, 'lua/shared/queue/save.lua', 1],
+    [247, 'lua/shared/queue/save-call.lua', 1],
+    [255, 'lua/shared/queue/settings.lua', 1],
+    [282, 'lua/shared/queue/marks.lua', 1],
+    [296, 'lua/shared/queue/note-due.lua', 1],
+    [304, 'lua/shared/queue/rate.lua', 1],
+    [324, 'lua/shared/queue/job.lua', 1],
+    [415, 'lua/shared/queue/flags.lua', 1],
+    [444, 'lua/shared/queue/run.lua', 1],
+    [491, 'lua/shared/queue/parents.lua', 1],
+    [572, 'lua/shared/queue/happened.lua', 1],
+    [584, 'lua/shared/queue/entries.lua', 1],
+    [602, 'lua/shared/queue/history.lua', 1],
+    [616, 'lua/shared/queue/names.lua', 1],
+    [662, 'lua/shared/queue/groups.lua', 1],
+    [803, 'lua/shared/queue/ready.lua', 1],
+    [837, 'lua/shared/queue/backoff.lua', 1],
+    [877, 'lua/shared/queue/end.lua', 1],
+    [898, 'lua/shared/queue/leave-tags.lua', 1],
+    [907, 'lua/shared/queue/end.lua', 23],
+    [924, 'lua/shared/queue/note-end.lua', 1],
+    [954, 'lua/shared/queue/tell-others.lua', 1],
+    [957, 'lua/shared/queue/result.lua', 1],
+    [982, 'lua/shared/queue/tell-ends.lua', 1],
+    [1038, 'lua/shared/queue/tell-others.lua', 6],
+    [1041, 'lua/shared/queue/publish.lua', 1],
+    [1042, 'lua/shared/queue/message.lua', 1],
+    [1085, 'lua/shared/queue/publish.lua', 3],
+    [1091, 'lua/shared/queue/tell-others.lua', 10],
+    [1094, 'lua/shared/queue/stop.lua', 1],
+    [1105, 'lua/shared/queue/idle.lua', 1],
+    [1167, 'lua/shared/queue/judge-one.lua', 1],
+    [1177, 'lua/shared/queue/told.lua', 1],
+    [1199, 'lua/shared/queue/freed.lua', 1],
+    [1208, 'lua/shared/queue/give-back.lua', 1],
+    [1244, 'lua/queue/release.lua', 70],
+    [1310, 'lua/shared/queue/settle.lua', 1],
+    [1311, 'lua/shared/queue/failure.lua', 1],
+    [1321, 'lua/shared/queue/dead.lua', 1],
+    [1390, 'lua/shared/queue/unblock.lua', 1],
+    [1396, 'lua/shared/queue/outbox.lua', 1],
+    [1407, 'lua/shared/queue/settle.lua', 17],
+    [1483, 'lua/queue/release.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -18649,7 +23209,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '6c1886565b4a9636cf2279182bef896f9cd29456',
+    sha1: '4ce324c5806f6da0668a28ecdcd6eaf5381cc4fc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18668,6 +23228,7 @@ local groups = KEYS[6] -- hash: the groups
 local turns = KEYS[7] -- list: groups that may be served, in turn
 local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[9] -- hash: ids and unique keys of users
+local listeners = KEYS[10] -- hash: who listens to events, where, and the number of the newest message
 local priority = tonumber(ARGV[1]) -- integer: the new one
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
@@ -18857,10 +23418,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -18880,7 +23442,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -18904,11 +23467,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -18925,12 +23490,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -18944,6 +23516,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -18991,6 +23568,18 @@ local function why_not(run, token)
     return 'acked'
   end
   return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
 end
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
 -- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
@@ -19196,12 +23785,12 @@ local STATES = {
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
--- Another priority for a job that stands nowhere, or where priorities do not count.
-local function change_priority(jobs, queue, seq, job, run, record, priority, state)
-  job.priority = priority
+-- Other options for a job, in the place where it stands. \`state\`: as in find.
+local function rewrite_job(jobs, queue, seq, job, run, record, state)
   local changed = full_head(job) .. string.sub(record, job.body_at)
+  local bytes = state == 'stopping' and 'claimed' or state
   redis.call('HSET', jobs, seq, changed)
-  queue[state] = queue[state] + #changed - #record
+  queue[bytes] = queue[bytes] + #changed - #record
   if run then
     local flags = run.flags == PLAIN and 0 or run.flags
     redis.call(
@@ -19221,6 +23810,10 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -19228,10 +23821,12 @@ for at = wanted_at, #wanted, 1 do
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
     local job = read_job(record)
     if job.priority ~= priority then
+      happened(queue, 'reprioritized', seq, job, run, '')
       if outcome == 'ready' then
         leave_ready(keys, queue, job, seq, now_us)
       end
-      change_priority(jobs, queue, seq, job, run, record, priority, outcome)
+      job.priority = priority
+      rewrite_job(jobs, queue, seq, job, run, record, outcome)
       if outcome == 'ready' then
         stand_ready(keys, queue, job, seq, false, now_us)
       end
@@ -19240,26 +23835,84 @@ for at = wanted_at, #wanted, 1 do
   end
   outcomes[#outcomes + 1] = outcome == 'stopping' and 'claimed' or outcome
 end
+if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
 save_queue(meta, queue)
 return { 'changed', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
   lines: [
     [1, 'lua/queue/reprioritize.lua', 1],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/save.lua', 1],
-    [156, 'lua/shared/queue/marks.lua', 1],
-    [170, 'lua/shared/queue/rate.lua', 1],
-    [190, 'lua/shared/queue/job.lua', 1],
-    [276, 'lua/shared/queue/flags.lua', 1],
-    [294, 'lua/shared/queue/run.lua', 1],
-    [341, 'lua/shared/queue/groups.lua', 1],
-    [482, 'lua/shared/queue/ready.lua', 1],
-    [516, 'lua/shared/queue/find.lua', 1],
-    [545, 'lua/shared/queue/reprioritize.lua', 1],
-    [561, 'lua/queue/reprioritize.lua', 32],
+    [21, 'lua/shared/clock.lua', 1],
+    [27, 'lua/shared/queue/state.lua', 1],
+    [103, 'lua/shared/queue/save.lua', 1],
+    [157, 'lua/shared/queue/marks.lua', 1],
+    [171, 'lua/shared/queue/rate.lua', 1],
+    [191, 'lua/shared/queue/job.lua', 1],
+    [282, 'lua/shared/queue/flags.lua', 1],
+    [311, 'lua/shared/queue/run.lua', 1],
+    [358, 'lua/shared/queue/happened.lua', 1],
+    [370, 'lua/shared/queue/groups.lua', 1],
+    [511, 'lua/shared/queue/ready.lua', 1],
+    [545, 'lua/shared/queue/find.lua', 1],
+    [574, 'lua/shared/queue/rewrite.lua', 1],
+    [590, 'lua/queue/reprioritize.lua', 34],
+    [625, 'lua/shared/queue/publish.lua', 1],
+    [626, 'lua/shared/queue/message.lua', 1],
+    [669, 'lua/shared/queue/publish.lua', 3],
+    [675, 'lua/queue/reprioritize.lua', 70],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -19311,7 +23964,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '644bf0b7f6e3ee11866019a635f38b1f0c905bbb',
+    sha1: 'fbbfa54846a437ca9fffa858f23d67f3a6b982dd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19340,6 +23993,8 @@ local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
+local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[20] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -19558,10 +24213,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -19581,7 +24237,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -19605,11 +24262,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -19626,12 +24285,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -19645,6 +24311,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -19773,6 +24444,50 @@ local function drop_parents(keys, seq)
     forget_parent(keys, ref)
   end
   redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -20076,19 +24791,41 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -20103,6 +24840,11 @@ end
 -- of its attempts rise. What is known of its last failure stays too.
 local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
+  if run.state == 'f' then
+    note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
+  end
+  happened(queue, 'requeued', seq, job, run, '')
+  note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
     'HSET',
     keys.jobs,
@@ -20201,6 +24943,7 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
@@ -20208,13 +24951,18 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local numbers = dead_of_kind(failed, kinds, kind, limit)
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   leave_dead(keys, queue, seq, run)
   if drops then
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   else
     begin_again(keys, queue, seq, job, run, now_us)
@@ -20288,6 +25036,36 @@ local function put_out(keys, queue, target, what, now_us)
   redis.call('ZADD', keys.outbox, number, number)
   queue.chores = with_flag(queue.chores, DELIVER)
 end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -20296,9 +25074,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -20364,41 +25147,104 @@ end
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(standing, 8), { channel = channel, sharded = sharded, counted = counted })
 end
+if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
 return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/tell.lua', 1],
-    [65, 'lua/shared/queue/state.lua', 1],
-    [141, 'lua/shared/queue/save.lua', 1],
-    [195, 'lua/shared/queue/marks.lua', 1],
-    [209, 'lua/shared/queue/rate.lua', 1],
-    [229, 'lua/shared/queue/job.lua', 1],
-    [315, 'lua/shared/queue/flags.lua', 1],
-    [333, 'lua/shared/queue/run.lua', 1],
-    [380, 'lua/shared/queue/parents.lua', 1],
-    [461, 'lua/shared/queue/names.lua', 1],
-    [507, 'lua/shared/queue/failure.lua', 1],
-    [517, 'lua/shared/queue/groups.lua', 1],
-    [658, 'lua/shared/queue/ready.lua', 1],
-    [692, 'lua/shared/queue/dead.lua', 1],
-    [761, 'lua/shared/queue/end.lua', 1],
-    [786, 'lua/shared/queue/begin-again.lua', 1],
-    [800, 'lua/shared/queue/idle.lua', 1],
-    [862, 'lua/shared/queue/kind.lua', 1],
-    [870, 'lua/queue/requeue-failed.lua', 53],
-    [909, 'lua/shared/queue/settle.lua', 1],
-    [910, 'lua/shared/queue/note-due.lua', 1],
-    [918, 'lua/shared/queue/backoff.lua', 1],
-    [958, 'lua/shared/queue/unblock.lua', 1],
-    [964, 'lua/shared/queue/outbox.lua', 1],
-    [975, 'lua/shared/queue/settle.lua', 13],
-    [1046, 'lua/queue/requeue-failed.lua', 93],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/shared/tell.lua', 1],
+    [67, 'lua/shared/queue/state.lua', 1],
+    [143, 'lua/shared/queue/save.lua', 1],
+    [197, 'lua/shared/queue/marks.lua', 1],
+    [211, 'lua/shared/queue/rate.lua', 1],
+    [231, 'lua/shared/queue/job.lua', 1],
+    [322, 'lua/shared/queue/flags.lua', 1],
+    [351, 'lua/shared/queue/run.lua', 1],
+    [398, 'lua/shared/queue/parents.lua', 1],
+    [479, 'lua/shared/queue/happened.lua', 1],
+    [491, 'lua/shared/queue/entries.lua', 1],
+    [509, 'lua/shared/queue/history.lua', 1],
+    [523, 'lua/shared/queue/names.lua', 1],
+    [569, 'lua/shared/queue/failure.lua', 1],
+    [579, 'lua/shared/queue/groups.lua', 1],
+    [720, 'lua/shared/queue/ready.lua', 1],
+    [754, 'lua/shared/queue/dead.lua', 1],
+    [823, 'lua/shared/queue/end.lua', 1],
+    [844, 'lua/shared/queue/leave-tags.lua', 1],
+    [853, 'lua/shared/queue/end.lua', 23],
+    [870, 'lua/shared/queue/begin-again.lua', 1],
+    [889, 'lua/shared/queue/idle.lua', 1],
+    [951, 'lua/shared/queue/kind.lua', 1],
+    [959, 'lua/queue/requeue-failed.lua', 58],
+    [1004, 'lua/shared/queue/settle.lua', 1],
+    [1005, 'lua/shared/queue/note-due.lua', 1],
+    [1013, 'lua/shared/queue/backoff.lua', 1],
+    [1053, 'lua/shared/queue/unblock.lua', 1],
+    [1059, 'lua/shared/queue/outbox.lua', 1],
+    [1070, 'lua/shared/queue/note-end.lua', 1],
+    [1100, 'lua/shared/queue/settle.lua', 17],
+    [1176, 'lua/queue/requeue-failed.lua', 104],
+    [1182, 'lua/shared/queue/publish.lua', 1],
+    [1183, 'lua/shared/queue/message.lua', 1],
+    [1226, 'lua/shared/queue/publish.lua', 3],
+    [1232, 'lua/queue/requeue-failed.lua', 111],
   ],
   encode(args) {
     return withoutDefaults([
@@ -20457,7 +25303,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '972eb6e95ac1ac6ec213277b4a7cbe7f0eaf67a6',
+    sha1: 'fc4903be2a5659134cc5c3520a754c99d2063e30',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20485,6 +25331,7 @@ local done = KEYS[14] -- sorted set: jobs that are done and kept -> when they en
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
 local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
 local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
+local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -20701,10 +25548,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -20724,7 +25572,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -20748,11 +25597,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -20769,12 +25620,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -20788,6 +25646,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -20916,6 +25779,50 @@ local function drop_parents(keys, seq)
     forget_parent(keys, ref)
   end
   redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -21269,6 +26176,11 @@ end
 -- of its attempts rise. What is known of its last failure stays too.
 local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
+  if run.state == 'f' then
+    note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
+  end
+  happened(queue, 'requeued', seq, job, run, '')
+  note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
     'HSET',
     keys.jobs,
@@ -21364,6 +26276,10 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
@@ -21382,33 +26298,93 @@ end
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(requeued, 8), { channel = channel, sharded = sharded, counted = counted })
 end
+if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
 save_queue(meta, queue)
 return { 'requeued', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'listeners'],
   lines: [
     [1, 'lua/queue/requeue.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/tell.lua', 1],
-    [62, 'lua/shared/queue/state.lua', 1],
-    [138, 'lua/shared/queue/save.lua', 1],
-    [192, 'lua/shared/queue/marks.lua', 1],
-    [206, 'lua/shared/queue/rate.lua', 1],
-    [226, 'lua/shared/queue/job.lua', 1],
-    [312, 'lua/shared/queue/flags.lua', 1],
-    [330, 'lua/shared/queue/run.lua', 1],
-    [377, 'lua/shared/queue/parents.lua', 1],
-    [458, 'lua/shared/queue/names.lua', 1],
-    [504, 'lua/shared/queue/failure.lua', 1],
-    [514, 'lua/shared/queue/groups.lua', 1],
-    [655, 'lua/shared/queue/ready.lua', 1],
-    [689, 'lua/shared/queue/dead.lua', 1],
-    [758, 'lua/shared/queue/find.lua', 1],
-    [787, 'lua/shared/queue/displace.lua', 1],
-    [806, 'lua/shared/queue/begin-again.lua', 1],
-    [820, 'lua/shared/queue/idle.lua', 1],
-    [882, 'lua/queue/requeue.lua', 50],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/tell.lua', 1],
+    [63, 'lua/shared/queue/state.lua', 1],
+    [139, 'lua/shared/queue/save.lua', 1],
+    [193, 'lua/shared/queue/marks.lua', 1],
+    [207, 'lua/shared/queue/rate.lua', 1],
+    [227, 'lua/shared/queue/job.lua', 1],
+    [318, 'lua/shared/queue/flags.lua', 1],
+    [347, 'lua/shared/queue/run.lua', 1],
+    [394, 'lua/shared/queue/parents.lua', 1],
+    [475, 'lua/shared/queue/happened.lua', 1],
+    [487, 'lua/shared/queue/entries.lua', 1],
+    [505, 'lua/shared/queue/history.lua', 1],
+    [519, 'lua/shared/queue/names.lua', 1],
+    [565, 'lua/shared/queue/failure.lua', 1],
+    [575, 'lua/shared/queue/groups.lua', 1],
+    [716, 'lua/shared/queue/ready.lua', 1],
+    [750, 'lua/shared/queue/dead.lua', 1],
+    [819, 'lua/shared/queue/find.lua', 1],
+    [848, 'lua/shared/queue/displace.lua', 1],
+    [867, 'lua/shared/queue/begin-again.lua', 1],
+    [886, 'lua/shared/queue/idle.lua', 1],
+    [948, 'lua/queue/requeue.lua', 54],
+    [994, 'lua/shared/queue/publish.lua', 1],
+    [995, 'lua/shared/queue/message.lua', 1],
+    [1038, 'lua/shared/queue/publish.lua', 3],
+    [1044, 'lua/queue/requeue.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -21481,7 +26457,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'a84715f30ec87cc122f59a870adce10cdab8f66b',
+    sha1: '4de3691b9d971e63c1e3d476457ab878f498d53d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21512,6 +26488,9 @@ local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local tagged = KEYS[22] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -21820,10 +26799,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -21843,7 +26823,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -21867,11 +26848,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -21888,12 +26871,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -21907,6 +26897,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -22035,6 +27030,50 @@ local function drop_parents(keys, seq)
     forget_parent(keys, ref)
   end
   redis.call('HDEL', keys.jobs, 'd' .. seq)
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
@@ -22382,19 +27421,41 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -22405,14 +27466,193 @@ local function end_claim(keys, queue, job, run, now_us)
     free_in_group(keys, job.group, now_us)
   end
 end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+local function unpack_result(packed)
+  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
+  return {
+    state = state,
+    number = number,
+    at_ms = at_ms,
+    kind = kind,
+    message = string.sub(packed, message_at, message_at + length - 1),
+    result = string.sub(packed, message_at + length),
+  }
+end
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  erase_job(keys, queue, seq, job, run.flags)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+end
+-- The end of a job that was claimed until now, and is dead.
+local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
+  note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, kind)
+  happened(queue, 'buried', seq, job, run, kind)
+  note_end(queue, keys.jobs, seq, job, run, 'd', kind, message, '')
+  bury_job(keys, queue, seq, job, run, kind, message, now_ms)
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
@@ -22536,6 +27776,9 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  results = results,
+  listeners = listeners,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -22552,8 +27795,12 @@ end
 if remembered then
   return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 for at = failures_at, #failures, 5 do
   local place, seq = (at - failures_at) / 5, failures[at]
@@ -22569,10 +27816,12 @@ for at = failures_at, #failures, 5 do
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     if run.attempts >= job.max_attempts then
-      bury_job(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
+      bury_claimed(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
     else
       local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
+      note_history(jobs, seq, run, 't', now_ms, run.at_ms, failures[at + 3])
+      happened(queue, 'retried', seq, job, run, failures[at + 3])
       wait_again(keys, queue, seq, job, run, due_ms, now_us)
       note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
       queue.retried = queue.retried + 1
@@ -22608,9 +27857,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -22677,52 +27931,67 @@ if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  local how = { channel = channel, sharded = sharded, counted = counted }
   call_idle(idle, queue, math.min(standing, 8), how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
 end
+tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, buried))
 return { 'retried', queue.chores, refused, buried }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged'],
   lines: [
     [1, 'lua/queue/retry.lua', 1],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/shared/calls.lua', 1],
-    [89, 'lua/shared/tell.lua', 1],
-    [114, 'lua/shared/queue/state.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 1],
-    [244, 'lua/shared/queue/save-call.lua', 1],
-    [252, 'lua/shared/queue/settings.lua', 1],
-    [279, 'lua/shared/queue/marks.lua', 1],
-    [293, 'lua/shared/queue/note-due.lua', 1],
-    [301, 'lua/shared/queue/rate.lua', 1],
-    [321, 'lua/shared/queue/job.lua', 1],
-    [407, 'lua/shared/queue/flags.lua', 1],
-    [425, 'lua/shared/queue/run.lua', 1],
-    [472, 'lua/shared/queue/parents.lua', 1],
-    [553, 'lua/shared/queue/names.lua', 1],
-    [599, 'lua/shared/queue/failure.lua', 1],
-    [609, 'lua/shared/queue/note-failure.lua', 1],
-    [613, 'lua/shared/queue/groups.lua', 1],
-    [754, 'lua/shared/queue/ready.lua', 1],
-    [788, 'lua/shared/queue/backoff.lua', 1],
-    [828, 'lua/shared/queue/dead.lua', 1],
-    [897, 'lua/shared/queue/end.lua', 1],
-    [922, 'lua/shared/queue/stop.lua', 1],
-    [931, 'lua/shared/queue/idle.lua', 1],
-    [993, 'lua/shared/queue/judge-one.lua', 1],
-    [1003, 'lua/shared/queue/told.lua', 1],
-    [1025, 'lua/shared/queue/freed.lua', 1],
-    [1034, 'lua/queue/retry.lua', 64],
-    [1099, 'lua/shared/queue/settle.lua', 1],
-    [1100, 'lua/shared/queue/unblock.lua', 1],
-    [1106, 'lua/shared/queue/outbox.lua', 1],
-    [1117, 'lua/shared/queue/settle.lua', 13],
-    [1188, 'lua/queue/retry.lua', 130],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/shared/calls.lua', 1],
+    [92, 'lua/shared/tell.lua', 1],
+    [117, 'lua/shared/queue/state.lua', 1],
+    [193, 'lua/shared/queue/save.lua', 1],
+    [247, 'lua/shared/queue/save-call.lua', 1],
+    [255, 'lua/shared/queue/settings.lua', 1],
+    [282, 'lua/shared/queue/marks.lua', 1],
+    [296, 'lua/shared/queue/note-due.lua', 1],
+    [304, 'lua/shared/queue/rate.lua', 1],
+    [324, 'lua/shared/queue/job.lua', 1],
+    [415, 'lua/shared/queue/flags.lua', 1],
+    [444, 'lua/shared/queue/run.lua', 1],
+    [491, 'lua/shared/queue/parents.lua', 1],
+    [572, 'lua/shared/queue/happened.lua', 1],
+    [584, 'lua/shared/queue/entries.lua', 1],
+    [602, 'lua/shared/queue/history.lua', 1],
+    [616, 'lua/shared/queue/names.lua', 1],
+    [662, 'lua/shared/queue/failure.lua', 1],
+    [672, 'lua/shared/queue/note-failure.lua', 1],
+    [676, 'lua/shared/queue/groups.lua', 1],
+    [817, 'lua/shared/queue/ready.lua', 1],
+    [851, 'lua/shared/queue/backoff.lua', 1],
+    [891, 'lua/shared/queue/dead.lua', 1],
+    [960, 'lua/shared/queue/end.lua', 1],
+    [981, 'lua/shared/queue/leave-tags.lua', 1],
+    [990, 'lua/shared/queue/end.lua', 23],
+    [1007, 'lua/shared/queue/note-end.lua', 1],
+    [1037, 'lua/shared/queue/tell-others.lua', 1],
+    [1040, 'lua/shared/queue/result.lua', 1],
+    [1065, 'lua/shared/queue/tell-ends.lua', 1],
+    [1121, 'lua/shared/queue/tell-others.lua', 6],
+    [1124, 'lua/shared/queue/publish.lua', 1],
+    [1125, 'lua/shared/queue/message.lua', 1],
+    [1168, 'lua/shared/queue/publish.lua', 3],
+    [1174, 'lua/shared/queue/tell-others.lua', 10],
+    [1177, 'lua/shared/queue/stop.lua', 1],
+    [1188, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1195, 'lua/shared/queue/idle.lua', 1],
+    [1257, 'lua/shared/queue/judge-one.lua', 1],
+    [1267, 'lua/shared/queue/told.lua', 1],
+    [1289, 'lua/shared/queue/freed.lua', 1],
+    [1298, 'lua/queue/retry.lua', 73],
+    [1372, 'lua/shared/queue/settle.lua', 1],
+    [1373, 'lua/shared/queue/unblock.lua', 1],
+    [1379, 'lua/shared/queue/outbox.lua', 1],
+    [1390, 'lua/shared/queue/settle.lua', 17],
+    [1466, 'lua/queue/retry.lua', 148],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -22758,59 +28027,61 @@ return { 'retried', queue.chores, refused, buried }
   },
 }
 
-export interface SearchArguments {
+export interface SearchTaggedArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** the marker; 0: from the start */
-  readonly after: string
-  /** how many entries to look at, about */
-  readonly looked: number
-  /** the name */
-  readonly name: string
   /** the tag */
   readonly tag: string
+  /** the marker; 0: from the start */
+  readonly after: string
+  /** how many to look at */
+  readonly limit: number
+  /** the name */
+  readonly name: string
   /** as in find */
   readonly state: string
 }
 
-export type SearchAnswer =
-  | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }[] }
+export type SearchTaggedAnswer =
+  | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
-function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null })[] {
+function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null }>(Math.ceil(flat.length / 21))
-  for (let from = 0, to = 0; from < flat.length; from += 21, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]) }
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
+  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
   }
   return found
 }
 
 /**
- * Looks through the jobs of the queue, a part of them a call, for those of a name, a tag or a state; empty: any. `next` is the marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+ * Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or state are left out (empty: any). `next` is the marker for the call that goes on, '0' at the end. A job that is there all the time is found once.
  *
- * Cost: O(looked), about.
+ * Cost: O(log n + limit).
  */
-export const search: Operation<SearchArguments, SearchAnswer> = {
+export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
-    name: 'queue/search',
-    sha1: 'd300ce4f7559ab9c9a8ef17b1a06e825403684fa',
+    name: 'queue/search-tagged',
+    sha1: '740b9a4530ae6a99871ffcab27e3c547073da60f',
     reads: true,
     bytes: true,
     source: `--[[
-Looks through the jobs of the queue, a part of them a call, for those of a name, a tag or a state; empty: any. \`next\` is the
-marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or
+state are left out (empty: any). \`next\` is the marker for the call that goes on, '0' at the end. A job that is there all the
+time is found once.
 
-@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes?]
-@cost    O(looked), about
+@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
+@cost    O(log n + limit)
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
+local tagged = KEYS[3] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local after = ARGV[2] -- text: the marker; 0: from the start
-local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about
-local name = ARGV[4] -- text: the name
-local tag = ARGV[5] -- text: the tag
+local tag = ARGV[2] -- text: the tag
+local after = ARGV[3] -- text: the marker; 0: from the start
+local limit = tonumber(ARGV[4]) -- integer: how many to look at
+local name = ARGV[5] -- text: the name
 local state = ARGV[6] -- text: as in find
 
 -- The only reader of the server's time: microseconds since 1970.
@@ -22911,10 +28182,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -22934,7 +28206,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -22958,11 +28231,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -22979,7 +28254,491 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
+end
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function pack_failure(at_ms, kind, message)
+  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
+end
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
+local function fields_of(numbers)
+  local fields = {}
+  for at, seq in ipairs(numbers) do
+    fields[at * 2 - 1] = seq
+    fields[at * 2] = 'r' .. seq
+  end
+  return fields
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- Everything that is known of a job, appended to a list.
+local function tell_job(told, jobs, seq, record, run)
+  local job = read_job(record)
+  local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  local failed_at_ms, kind, message = 0, '', ''
+  if more[1] then
+    failed_at_ms, kind, message = unpack_failure(more[1])
+  end
+  local parts = {
+    tonumber(seq),
+    job.id == '' and seq or job.id,
+    job.name,
+    state_of(run),
+    run and run.attempts or 0,
+    run and run.token or 0,
+    run and run.at_ms or math.floor(seq / 1000),
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.group,
+    string.sub(job.unique, 2),
+    job.trace,
+    job.tags,
+    #record,
+    string.sub(record, job.body_at),
+    failed_at_ms,
+    kind,
+    message,
+    more[2] or '',
+    more[3],
+    run and has_flag(run.flags, TRACKED) and 1 or 0,
+  }
+  for _, part in ipairs(parts) do
+    told[#told + 1] = part
+  end
+end
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local from = after == '0' and '[' .. tag .. '\\0' or '(' .. tag .. '\\0' .. after
+local numbers = redis.call('ZRANGEBYLEX', tagged, from, '(' .. tag .. '\\1', 'LIMIT', '0', limit)
+for at, member in ipairs(numbers) do
+  numbers[at] = string.match(member, '%d+$')
+end
+local told = {}
+if #numbers > 0 then
+  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+  for at, seq in ipairs(numbers) do
+    local record, packed = stored[at * 2 - 1], stored[at * 2]
+    local run = packed and unpack_run(packed)
+    local named = name == '' or read_job(record).name == name
+    if named and (state == '' or state_of(run) == state) then
+      tell_job(told, jobs, seq, record, run)
+    end
+  end
+end
+local next_number = #numbers < limit and '0' or numbers[#numbers]
+return { 'page', math.floor(clock_us() / 1000), next_number, told }
+`,
+  },
+  parts: ['meta', 'jobs', 'tagged'],
+  lines: [
+    [1, 'lua/queue/search-tagged.lua', 1],
+    [20, 'lua/shared/clock.lua', 1],
+    [26, 'lua/shared/queue/state.lua', 1],
+    [102, 'lua/shared/queue/job.lua', 1],
+    [193, 'lua/shared/queue/flags.lua', 1],
+    [222, 'lua/shared/queue/run.lua', 1],
+    [269, 'lua/shared/queue/failure.lua', 1],
+    [279, 'lua/shared/queue/fields.lua', 1],
+    [288, 'lua/shared/queue/find.lua', 1],
+    [317, 'lua/shared/queue/tell-job.lua', 1],
+    [353, 'lua/queue/search-tagged.lua', 29],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+      args.tag,
+      args.after,
+      args.limit,
+      args.name,
+      args.state,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'page':
+        return {
+          status: 'page',
+          nowMs: asInteger(parts[1]),
+          next: asText(parts[2]),
+          jobs: readJobsOfSearchTaggedPage(parts[3]),
+        }
+      default:
+        return unexpected('the answer page', parts[0])
+    }
+  },
+}
+
+export interface SearchArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** the marker; 0: from the start */
+  readonly after: string
+  /** how many entries to look at, about */
+  readonly looked: number
+  /** the name */
+  readonly name: string
+  /** as in find */
+  readonly state: string
+}
+
+export type SearchAnswer =
+  | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
+
+function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
+  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
+  }
+  return found
+}
+
+/**
+ * Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+ *
+ * Cost: O(looked), about.
+ */
+export const search: Operation<SearchArguments, SearchAnswer> = {
+  script: {
+    name: 'queue/search',
+    sha1: 'e9fd9f70c3db6d218f80cad854ffae0a2e651b72',
+    reads: true,
+    bytes: true,
+    source: `--[[
+Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. \`next\` is the
+marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+
+@returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
+@cost    O(looked), about
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local after = ARGV[2] -- text: the marker; 0: from the start
+local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about
+local name = ARGV[4] -- text: the name
+local state = ARGV[5] -- text: as in find
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags,
+    job.keep_result_ms
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -23097,6 +28856,7 @@ local function tell_job(told, jobs, seq, record, run)
     message,
     more[2] or '',
     more[3],
+    run and has_flag(run.flags, TRACKED) and 1 or 0,
   }
   for _, part in ipairs(parts) do
     told[#told + 1] = part
@@ -23121,8 +28881,7 @@ for at = 1, #fields, 2 do
     local packed = redis.call('HGET', jobs, 'r' .. seq)
     local run = packed and unpack_run(packed)
     local named = name == '' or job.name == name
-    local tagged = tag == '' or string.find('\\0' .. job.tags .. '\\0', '\\0' .. tag .. '\\0', 1, true)
-    if named and tagged and (state == '' or state_of(run) == state) then
+    if named and (state == '' or state_of(run) == state) then
       tell_job(told, jobs, seq, record, run)
     end
   end
@@ -23133,14 +28892,15 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
   parts: ['meta', 'jobs'],
   lines: [
     [1, 'lua/queue/search.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/queue/state.lua', 1],
-    [100, 'lua/shared/queue/job.lua', 1],
-    [186, 'lua/shared/queue/run.lua', 1],
-    [233, 'lua/shared/queue/failure.lua', 1],
-    [243, 'lua/shared/queue/find.lua', 1],
-    [272, 'lua/shared/queue/tell-job.lua', 1],
-    [307, 'lua/queue/search.lua', 25],
+    [17, 'lua/shared/clock.lua', 1],
+    [23, 'lua/shared/queue/state.lua', 1],
+    [99, 'lua/shared/queue/job.lua', 1],
+    [190, 'lua/shared/queue/flags.lua', 1],
+    [219, 'lua/shared/queue/run.lua', 1],
+    [266, 'lua/shared/queue/failure.lua', 1],
+    [276, 'lua/shared/queue/find.lua', 1],
+    [305, 'lua/shared/queue/tell-job.lua', 1],
+    [341, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [
@@ -23148,7 +28908,6 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
       args.after,
       args.looked,
       args.name,
-      args.tag,
       args.state,
     ]
   },
@@ -23164,6 +28923,1230 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
         }
       default:
         return unexpected('the answer page', parts[0])
+    }
+  },
+}
+
+export interface TagArguments {
+  /** the job */
+  readonly id: string
+  /** whether they are added; else they are taken away */
+  readonly adds: boolean
+  /** the tags */
+  readonly tags: readonly (string)[]
+}
+
+export type TagAnswer =
+  | { readonly status: 'tagged'; readonly tags: string }
+  | { readonly status: 'full' }
+  | { readonly status: 'absent' }
+
+
+/**
+ * Gives a job more tags, behind those that it has, or takes some away; a tag that it has is not added twice. Answers the tags that it has then, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
+ *
+ * Cost: O(tags x log n).
+ */
+export const tag: Operation<TagArguments, TagAnswer> = {
+  script: {
+    name: 'queue/tag',
+    sha1: 'f2f8a40f0731e70f83a1715114249a8ca3d6cf89',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Gives a job more tags, behind those that it has, or takes some away; a tag that it has is not added twice. Answers the tags that
+it has then, separated by '\\0'. \`full\`: it would have more than twenty; nothing is changed. Safe to repeat.
+
+@returns tagged  tags:text
+@returns full
+@returns absent
+@cost    O(tags x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local tagged = KEYS[4] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
+local id = ARGV[1] -- text: the job
+local adds = ARGV[2] == '1' -- flag: whether they are added; else they are taken away
+local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+-- Stores a queue that did not exist, so that its main key is there from its first write on.
+local function begin_queue(meta, queue, now_us)
+  if queue.began_us == 0 then
+    queue.began_us = now_us
+    -- Of what comes now everything notes when it is due.
+    queue.due_ms = 9007199254740991
+    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+  end
+end
+
+local function packed_state(queue)
+  return struct.pack(
+    '>ddddddddddddddddddddddddddddd',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done
+  )
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags,
+    job.keep_result_ms
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- Other options for a job, in the place where it stands. \`state\`: as in find.
+local function rewrite_job(jobs, queue, seq, job, run, record, state)
+  local changed = full_head(job) .. string.sub(record, job.body_at)
+  local bytes = state == 'stopping' and 'claimed' or state
+  redis.call('HSET', jobs, seq, changed)
+  queue[bytes] = queue[bytes] + #changed - #record
+  if run then
+    local flags = run.flags == PLAIN and 0 or run.flags
+    redis.call(
+      'HSET',
+      jobs,
+      'r' .. seq,
+      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, flags, run.name)
+    )
+  end
+end
+-- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
+local function enter_tags(tagged, seq, tags)
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+  end
+end
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+-- The tags of a job with others, or without them, in their order, and how many they are.
+local MOST_TAGS = 20
+
+local function other_tags(before, tags, tags_at, adds)
+  local named, list = {}, {}
+  for at = tags_at, #tags, 1 do
+    named[tags[at]] = true
+  end
+  for tag in string.gmatch(before, '[^%z]+') do
+    if adds or not named[tag] then
+      list[#list + 1] = tag
+    end
+    named[tag] = nil
+  end
+  for at = tags_at, #tags, 1 do
+    if adds and named[tags[at]] then
+      list[#list + 1] = tags[at]
+      named[tags[at]] = nil
+    end
+  end
+  return table.concat(list, '\\0'), #list
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
+local seq, record, run = find_job(jobs, ids, id)
+if not seq then
+  return { 'absent' }
+end
+local job = read_job(record)
+local before = job.tags
+local after, count = other_tags(before, tags, tags_at, adds)
+if adds and count > MOST_TAGS then
+  return { 'full' }
+end
+if after ~= before then
+  job.tags = after
+  rewrite_job(jobs, queue, seq, job, run, record, state_of(run))
+  leave_tags(tagged, seq, before, false)
+  enter_tags(tagged, seq, after)
+  happened(queue, 'tagged', seq, job, run, '')
+end
+if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
+save_queue(meta, queue)
+return { 'tagged', after }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids', 'tagged', 'listeners'],
+  lines: [
+    [1, 'lua/queue/tag.lua', 1],
+    [19, 'lua/shared/clock.lua', 1],
+    [25, 'lua/shared/queue/state.lua', 1],
+    [101, 'lua/shared/queue/save.lua', 1],
+    [155, 'lua/shared/queue/job.lua', 1],
+    [246, 'lua/shared/queue/run.lua', 1],
+    [293, 'lua/shared/queue/happened.lua', 1],
+    [305, 'lua/shared/queue/flags.lua', 1],
+    [334, 'lua/shared/queue/find.lua', 1],
+    [363, 'lua/shared/queue/rewrite.lua', 1],
+    [379, 'lua/shared/queue/enter-tags.lua', 1],
+    [385, 'lua/shared/queue/leave-tags.lua', 1],
+    [394, 'lua/shared/queue/retag.lua', 1],
+    [416, 'lua/queue/tag.lua', 31],
+    [443, 'lua/shared/queue/publish.lua', 1],
+    [444, 'lua/shared/queue/message.lua', 1],
+    [487, 'lua/shared/queue/publish.lua', 3],
+    [493, 'lua/queue/tag.lua', 59],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(2 + args.tags.length)
+    encoded[0] = args.id
+    encoded[1] = args.adds ? 1 : 0
+    let at = 2
+    for (const item of args.tags) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'tagged':
+        return {
+          status: 'tagged',
+          tags: asText(parts[1]),
+        }
+      case 'full':
+        return { status: 'full' }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers tagged, full, absent', parts[0])
+    }
+  },
+}
+
+export interface TagsArguments {
+  /** the marker; empty: from the start */
+  readonly after: string
+  /** how many at most */
+  readonly limit: number
+}
+
+export type TagsAnswer =
+  | { readonly status: 'tags'; readonly next: string; readonly tags: { readonly tag: string; readonly count: number }[] }
+
+function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; readonly count: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly tag: string; readonly count: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { tag: asText(flat[from]), count: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * The tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last one, for the call that goes on, and empty at the end.
+ *
+ * Cost: O(limit x log n).
+ */
+export const tags: Operation<TagsArguments, TagsAnswer> = {
+  script: {
+    name: 'queue/tags',
+    sha1: '02ae5fc060a326edc146bc31693d3215fae26ce2',
+    reads: true,
+    bytes: false,
+    source: `--[[
+The tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; \`next\` is the last one, for the
+call that goes on, and empty at the end.
+
+@returns tags  next:text tags:[tag:text count:integer]
+@cost    O(limit x log n)
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local tagged = KEYS[2] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local after = ARGV[1] -- text: the marker; empty: from the start
+local limit = tonumber(ARGV[2]) -- integer: how many at most
+
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local told, last = {}, after
+for _ = 1, limit do
+  local member = redis.call('ZRANGEBYLEX', tagged, '(' .. last .. '\\1', '+', 'LIMIT', '0', '1')[1]
+  if not member then
+    return { 'tags', '', told }
+  end
+  last = string.match(member, '^(.*)%z%d+$')
+  told[#told + 1] = last
+  told[#told + 1] = redis.call('ZLEXCOUNT', tagged, '[' .. last .. '\\0', '(' .. last .. '\\1')
+end
+return { 'tags', last, told }
+`,
+  },
+  parts: ['meta', 'tagged'],
+  lines: [
+    [1, 'lua/queue/tags.lua', 1],
+    [14, 'lua/shared/queue/state.lua', 1],
+    [90, 'lua/queue/tags.lua', 15],
+  ],
+  encode(args) {
+    return [
+      args.after,
+      args.limit,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'tags':
+        return {
+          status: 'tags',
+          next: asText(parts[1]),
+          tags: readTagsOfTagsTags(parts[2]),
+        }
+      default:
+        return unexpected('the answer tags', parts[0])
+    }
+  },
+}
+
+export interface TrackArguments {
+  /** whether they are followed from now on */
+  readonly follows: boolean
+  /** the jobs */
+  readonly wanted: readonly (string)[]
+}
+
+export type TrackAnswer =
+  | { readonly status: 'tracking'; readonly outcomes: string[] }
+
+function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
+  const flat = asList(part)
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
+}
+
+/**
+ * Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by `search-tagged` without a tag. `tracked`, `untracked` or `absent` of each. Safe to repeat.
+ *
+ * Cost: O(jobs x log n).
+ */
+export const track: Operation<TrackArguments, TrackAnswer> = {
+  script: {
+    name: 'queue/track',
+    sha1: '6a65f149aa4b74ca0a77d57375c0557f2583ecd4',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by
+\`search-tagged\` without a tag. \`tracked\`, \`untracked\` or \`absent\` of each. Safe to repeat.
+
+@returns tracking  outcomes:[outcome:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local tagged = KEYS[4] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
+local follows = ARGV[1] == '1' -- flag: whether they are followed from now on
+local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         up to which minute statistics are folded
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
+-- head begins with '\\0', and has all the options; see full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+local function plain_head(name)
+  return string.char(#name) .. name
+end
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags,
+    job.keep_result_ms
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record)
+  local length = string.byte(record)
+  if length > 0 then
+    return {
+      is_plain = true,
+      body_at = length + 2,
+      name = string.sub(record, 2, length + 1),
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
+-- belongs to it until it is taken back.
+local function why_not(run, token)
+  if not run then
+    return 'absent'
+  elseif run.token ~= token then
+    return 'lost'
+  elseif run.state == 'c' then
+    return nil
+  elseif run.state == 'x' then
+    return 'cancelled'
+  elseif run.state == 'd' then
+    return 'buried'
+  elseif run.state == 'f' then
+    return 'acked'
+  end
+  return run.state == 'b' and 'lost' or 'retried'
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+local function with_flag(flags, flag)
+  return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
+end
+-- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
+-- the run.
+local function flag_job(jobs, seq, record, run, flag)
+  if run and has_flag(run.flags, flag) then
+    return run
+  elseif not run then
+    local name = read_job(record).name
+    run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
+  end
+  run.flags = flagged(run.flags, flag)
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, run.flags, run.name)
+  )
+  return run
+end
+-- Takes back what shared/queue/flag-job says; the run says it.
+local function unflag_job(jobs, seq, run, flag)
+  local flags = run.flags - flag
+  redis.call(
+    'HSET',
+    jobs,
+    'r' .. seq,
+    pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
+  )
+end
+-- Finding a job by its id.
+
+-- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+local function find_job(jobs, ids, id)
+  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
+  if not seq then
+    return nil
+  end
+  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
+  if not stored[1] then
+    return nil
+  end
+  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
+end
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+
+-- A flag of a run; see shared/queue/flagged.
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
+local outcomes = {}
+for at = wanted_at, #wanted, 1 do
+  local seq, record, run = find_job(jobs, ids, wanted[at])
+  local is_tracked = run ~= nil and has_flag(run.flags, TRACKED)
+  if seq and follows ~= is_tracked then
+    if follows then
+      run = flag_job(jobs, seq, record, run, TRACKED)
+      redis.call('ZADD', tagged, '0', '\\0' .. seq)
+    else
+      redis.call('ZREM', tagged, '\\0' .. seq)
+      unflag_job(jobs, seq, run, TRACKED)
+    end
+    happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record), run, '')
+  end
+  outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
+end
+if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { string.format('%.0f %.0f', number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+  else
+    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+  end
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+  publish(listeners, queue.events, now_ms)
+end
+return { 'tracking', outcomes }
+`,
+  },
+  parts: ['meta', 'jobs', 'ids', 'tagged', 'listeners'],
+  lines: [
+    [1, 'lua/queue/track.lua', 1],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/shared/queue/state.lua', 1],
+    [98, 'lua/shared/queue/job.lua', 1],
+    [189, 'lua/shared/queue/run.lua', 1],
+    [236, 'lua/shared/queue/happened.lua', 1],
+    [248, 'lua/shared/queue/flags.lua', 1],
+    [277, 'lua/shared/queue/flag-job.lua', 1],
+    [295, 'lua/shared/queue/unflag-job.lua', 1],
+    [305, 'lua/shared/queue/find.lua', 1],
+    [334, 'lua/queue/track.lua', 25],
+    [362, 'lua/shared/queue/publish.lua', 1],
+    [363, 'lua/shared/queue/message.lua', 1],
+    [406, 'lua/shared/queue/publish.lua', 3],
+    [412, 'lua/queue/track.lua', 54],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(1 + args.wanted.length)
+    encoded[0] = args.follows ? 1 : 0
+    let at = 1
+    for (const item of args.wanted) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'tracking':
+        return {
+          status: 'tracking',
+          outcomes: readOutcomesOfTrackTracking(parts[1]),
+        }
+      default:
+        return unexpected('the answer tracking', parts[0])
     }
   },
 }
@@ -23407,7 +30390,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: 'ce9d4cab04d4d48a2d81c70ae059742252eb0c19',
+    sha1: '1bb650094b944b1989a391c2e05373da26f7b7dd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23434,6 +30417,7 @@ local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
+local tagged = KEYS[18] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local target = ARGV[1] -- text: name of the other queue
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
@@ -23603,10 +30587,11 @@ local function plain_head(name)
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'.
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -23626,7 +30611,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -23650,11 +30636,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -23671,12 +30659,19 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end
--- The flags of a run; see shared/queue/run. A job that is PLAIN has no other.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
 local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
 
@@ -23690,6 +30685,11 @@ end
 
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
+end
+
+-- The flags of a run with one more.
+local function flagged(flags, flag)
+  return flags == PLAIN and flag or with_flag(flags, flag)
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
@@ -23868,10 +30868,6 @@ local function note_due(queue, due_ms)
 end
 -- New children; see shared/queue/parents.
 
-local function as_parent(flags)
-  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
-end
-
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
 local function link_here(keys, queue, id)
   local seq, record, run = find_job(keys.jobs, keys.ids, id)
@@ -23887,7 +30883,15 @@ local function link_here(keys, queue, id)
   else
     local at_ms = math.floor(seq / 1000)
     local packed = run
-        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+        and pack_run(
+          run.state,
+          run.token,
+          run.attempts,
+          run.at_ms,
+          run.size,
+          flagged(run.flags, PARENT),
+          run.name
+        )
       or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
@@ -23943,6 +30947,7 @@ local keys = {
   children = children,
   parents = parents,
   outbox = outbox,
+  tagged = tagged,
 }
 
 local queue = open_queue(meta, '', '')
@@ -24274,19 +31279,41 @@ local function leave_dead(keys, queue, seq, run)
 end
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 
@@ -24354,6 +31381,80 @@ local function put_out(keys, queue, target, what, now_us)
   redis.call('ZADD', keys.outbox, number, number)
   queue.chores = with_flag(queue.chores, DELIVER)
 end
+-- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+
+-- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
+local function add_entry(packed, entry, most, spared)
+  local count, kept = 0, ''
+  if packed then
+    count, kept = struct.unpack('>I4', packed), string.sub(packed, 5)
+  end
+  if count >= most then
+    local from = 1
+    for _ = 1, spared do
+      from = from + 2 + struct.unpack('>H', kept, from)
+    end
+    local behind = from + 2 + struct.unpack('>H', kept, from)
+    kept = string.sub(kept, 1, from - 1) .. string.sub(kept, behind)
+  end
+  return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
+end
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
+-- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
+-- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
+-- the failure.
+--   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+local MOST_HISTORY = 100
+
+-- Changes the flags of the run, which the caller writes.
+local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
+  local stored = has_flag(run.flags, STORED) and redis.call('HGET', jobs, 'h' .. seq)
+  local entry = struct.pack('>c1dHdd', what, at_ms, run.attempts, run.token, claimed_ms) .. kind
+  redis.call('HSET', jobs, 'h' .. seq, add_entry(stored, entry, MOST_HISTORY, 1))
+  run.flags = flagged(run.flags, STORED)
+end
+-- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
+-- claimed has no run.
+local function happened(queue, what, seq, job, run, more)
+  local events = queue.events
+  if not events then
+    return
+  elseif run then
+    events[#events + 1] = { what, seq, job.id, job.name, run.attempts, run.token, run.flags, more }
+  else
+    events[#events + 1] = { what, seq, job.id, job.name, 0, 0, 0, more }
+  end
+end
+-- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
+-- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
+-- shared/queue/tell-others.
+local KEPT_FOR_WAITERS_MS = 60000
+
+-- \`state\`: f done, d dead, x cancelled. Changes the flags of the run, which the caller writes where there still is one.
+local function note_end(queue, jobs, seq, job, run, state, kind, message, result)
+  local is_awaited = run and has_flag(run.flags, AWAITED)
+  if not is_awaited and job.keep_result_ms == 0 then
+    return
+  end
+  local waiters, keep_ms = '', job.keep_result_ms
+  if is_awaited then
+    waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
+    redis.call('HDEL', jobs, 'w' .. seq)
+    run.flags = run.flags - AWAITED
+    keep_ms = math.max(keep_ms, KEPT_FOR_WAITERS_MS)
+  end
+  queue.ends = queue.ends or {}
+  queue.ends[#queue.ends + 1] = {
+    id = job.id == '' and seq or job.id,
+    seq = seq,
+    state = state,
+    kind = kind,
+    message = message,
+    result = result,
+    keep_ms = keep_ms,
+    waiters = waiters,
+  }
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -24362,9 +31463,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end
@@ -24431,34 +31537,40 @@ save_queue(meta, queue)
 return { 'watched', queue.chores, absent }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'tagged'],
   lines: [
     [1, 'lua/queue/watch.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/queue/state.lua', 1],
-    [110, 'lua/shared/queue/save.lua', 1],
-    [164, 'lua/shared/queue/marks.lua', 1],
-    [178, 'lua/shared/queue/job.lua', 1],
-    [264, 'lua/shared/queue/flags.lua', 1],
-    [282, 'lua/shared/queue/run.lua', 1],
-    [329, 'lua/shared/queue/failure.lua', 1],
-    [339, 'lua/shared/queue/find.lua', 1],
-    [368, 'lua/shared/queue/parents.lua', 1],
-    [449, 'lua/shared/queue/note-due.lua', 1],
-    [457, 'lua/shared/queue/link.lua', 1],
-    [516, 'lua/queue/watch.lua', 40],
-    [552, 'lua/shared/queue/settle.lua', 1],
-    [553, 'lua/shared/queue/rate.lua', 1],
-    [573, 'lua/shared/queue/groups.lua', 1],
-    [714, 'lua/shared/queue/ready.lua', 1],
-    [748, 'lua/shared/queue/names.lua', 1],
-    [794, 'lua/shared/queue/dead.lua', 1],
-    [863, 'lua/shared/queue/end.lua', 1],
-    [888, 'lua/shared/queue/backoff.lua', 1],
-    [928, 'lua/shared/queue/unblock.lua', 1],
-    [934, 'lua/shared/queue/outbox.lua', 1],
-    [945, 'lua/shared/queue/settle.lua', 13],
-    [1016, 'lua/queue/watch.lua', 77],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/queue/state.lua', 1],
+    [111, 'lua/shared/queue/save.lua', 1],
+    [165, 'lua/shared/queue/marks.lua', 1],
+    [179, 'lua/shared/queue/job.lua', 1],
+    [270, 'lua/shared/queue/flags.lua', 1],
+    [299, 'lua/shared/queue/run.lua', 1],
+    [346, 'lua/shared/queue/failure.lua', 1],
+    [356, 'lua/shared/queue/find.lua', 1],
+    [385, 'lua/shared/queue/parents.lua', 1],
+    [466, 'lua/shared/queue/note-due.lua', 1],
+    [474, 'lua/shared/queue/link.lua', 1],
+    [537, 'lua/queue/watch.lua', 41],
+    [574, 'lua/shared/queue/settle.lua', 1],
+    [575, 'lua/shared/queue/rate.lua', 1],
+    [595, 'lua/shared/queue/groups.lua', 1],
+    [736, 'lua/shared/queue/ready.lua', 1],
+    [770, 'lua/shared/queue/names.lua', 1],
+    [816, 'lua/shared/queue/dead.lua', 1],
+    [885, 'lua/shared/queue/end.lua', 1],
+    [906, 'lua/shared/queue/leave-tags.lua', 1],
+    [915, 'lua/shared/queue/end.lua', 23],
+    [932, 'lua/shared/queue/backoff.lua', 1],
+    [972, 'lua/shared/queue/unblock.lua', 1],
+    [978, 'lua/shared/queue/outbox.lua', 1],
+    [989, 'lua/shared/queue/entries.lua', 1],
+    [1007, 'lua/shared/queue/history.lua', 1],
+    [1021, 'lua/shared/queue/happened.lua', 1],
+    [1033, 'lua/shared/queue/note-end.lua', 1],
+    [1063, 'lua/shared/queue/settle.lua', 17],
+    [1139, 'lua/queue/watch.lua', 79],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

@@ -49,7 +49,7 @@ export async function sendSteps(source: Source, steps: readonly Step[]): Promise
   const { unit, codec, chores } = source
   const told = await learnTold(unit)
   const answer = await unit.runOnce(advance, (id) => ({ codec: codec.name, ...id, ...told, steps }))
-  chores.see(answer.chores)
+  void chores.see(answer.chores)
   const refused = reasonsOf(answer.refused)
   const duplicates = new Map(answer.duplicates.map(({ at, number }) => [at, number]))
   return steps.map(({ id, target }, at) => {

@@ -17,7 +17,7 @@ export type Chore = keyof typeof CHORES
 
 export class Chores {
   readonly #tasks: { readonly [Name in Chore]?: () => Promise<void> }
-  readonly #busy = new Set<Chore>()
+  readonly #running = new Map<Chore, Promise<void>>()
   /** Told while it was being done: there may be more. */
   readonly #again = new Set<Chore>()
 
@@ -25,27 +25,31 @@ export class Chores {
     this.#tasks = tasks
   }
 
-  /** Does what is to be done, unless this process does already. What fails is told again by a later claim. */
-  see(bits: number): void {
+  /** Resolves when all is done, or has failed: then it is told again by the next claim. */
+  async see(bits: number): Promise<void> {
     if (bits === 0) return
-    for (const [name, bit] of Object.entries(CHORES) as [Chore, number][]) {
-      if ((bits & bit) !== 0) void this.#do(name)
-    }
+    const chores = (Object.entries(CHORES) as [Chore, number][]).filter(([, bit]) => (bits & bit) !== 0)
+    await Promise.all(chores.map(([name]) => this.#do(name)))
   }
 
-  async #do(name: Chore): Promise<void> {
+  #do(name: Chore): Promise<void> {
     const task = this.#tasks[name]
-    if (task === undefined) return
-    if (this.#busy.has(name)) {
+    const running = this.#running.get(name)
+    if (task === undefined) return Promise.resolve()
+    if (running !== undefined) {
       this.#again.add(name)
-      return
+      return running
     }
-    this.#busy.add(name)
-    const free = (): void => {
-      this.#busy.delete(name)
-      if (this.#again.delete(name)) void this.#do(name)
-    }
-    // What is out of reach is tried again, but not with every claim.
-    await task().then(free, () => setTimeout(free, PAUSE_MS).unref())
+    const run = this.#rounds(name, task).finally(() => this.#running.delete(name))
+    this.#running.set(name, run)
+    return run
+  }
+
+  async #rounds(name: Chore, task: () => Promise<void>): Promise<void> {
+    do {
+      this.#again.delete(name)
+      // What is out of reach is tried again, but not with every claim.
+      await task().catch(() => new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref()))
+    } while (this.#again.has(name))
   }
 }

@@ -13,6 +13,7 @@ import type { Exchanged, LossReason } from './exchange.ts'
 import { toId } from './ids.ts'
 import { PLAIN } from './job-options.ts'
 import type { Leased } from './leased.ts'
+import { encodeProgress, type Note, toLine } from './noting.ts'
 import { type Parent, parentsOf } from './parents-of.ts'
 import type { Source } from './source.ts'
 
@@ -51,6 +52,8 @@ export interface Settling {
   bury(job: Leased, kind: string, message: string): Promise<void>
   release(job: Leased, delayMs: number): Promise<void>
   extend(job: Leased, leaseMs: number): Promise<void>
+  /** Resolves to null, or why the job was lost before. */
+  note(note: Note): Promise<LossReason | null>
 }
 
 /** What may become of an attempt. */
@@ -242,6 +245,19 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     await this.#settling.extend(this, toLeaseMs(lease))
   }
 
+  /**
+   * Tells others how far the attempt has come; `jobs.find` shows the newest. Throws LeaseLostError when the job was lost,
+   * InvalidArgumentError.
+   */
+  async progress(value: unknown): Promise<void> {
+    await this.#note('progress', encodeProgress(value, this.#source))
+  }
+
+  /** Adds a line to the log of the job. Throws LeaseLostError when the job was lost. */
+  async log(line: string): Promise<void> {
+    await this.#note('log', toLine(line))
+  }
+
   /** Throws LeaseLostError when the job was lost, or its lease is over by this process's own clock. */
   assertHeld(): void {
     if (this.#state === 'claimed' && performance.now() < this.#endsAt) return
@@ -278,6 +294,14 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   stop(reason: Error): void {
     this.#stopped ??= reason
     this.#aborter?.abort(reason)
+  }
+
+  async #note(what: Note['what'], value: Note['value']): Promise<void> {
+    this.assertHeld()
+    const why = await this.#settling.note({ number: this.number, token: this.token, what, value })
+    if (why === null) return
+    this.lose(why)
+    throw this.#lostError()
   }
 
   async #settle<Result>(send: () => Promise<Result>): Promise<Result> {

@@ -113,7 +113,9 @@ export class Enqueuer {
     }
     const specs = jobs.map(({ spec }) => spec)
     const { first, chores, duplicates } = await run(enqueue, (id) => ({ ...common, ...id, specs }))
-    this.#source.chores.see(chores)
+    const seen = this.#source.chores.see(chores)
+    // From now on the queues of the parents tell of their ends.
+    if (specs.some(hasParentElsewhere)) await seen
     return toEnqueued(this.#source, first, specs, duplicates)
   }
 }
@@ -139,4 +141,8 @@ function toEnqueued(
 function nameOfAll(jobs: readonly Outgoing[]): string | null {
   const name = jobs[0]?.spec.name ?? null
   return jobs.every(({ isPlain, spec }) => isPlain && spec.name === name) ? name : null
+}
+
+function hasParentElsewhere({ parents }: JobSpec): boolean {
+  return parents !== '' && parents.split('\0').some((parent) => parent.startsWith('q'))
 }

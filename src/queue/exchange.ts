@@ -62,7 +62,7 @@ export async function exchange(source: Source, wanted: Exchange): Promise<Exchan
       let id: CallId | undefined
       const answer = await run(ackAndClaimPlain, (given) => ({ ...common, ...(id = given) }))
       if (answer.status === 'claimed') {
-        source.chores.see(answer.chores)
+        void source.chores.see(answer.chores)
         return { ...told(answer, askedAt), ...NOTHING_ELSE }
       }
       source.pace.slowly = SLOW_CALLS
@@ -81,7 +81,7 @@ function told({ nowMs, endsAtMs, waits, recheckMs, jobs }: Told, askedAt: number
 }
 
 function slowly({ chores }: Source, answer: AckAndClaimAnswer, askedAt: number): Exchanged {
-  chores.see(answer.chores)
+  void chores.see(answer.chores)
   const { options, paused } = answer
   return { ...told(answer, askedAt), options, paused, refused: reasonsOf(answer.refused) }
 }

@@ -59,6 +59,8 @@ export interface JobOptions {
   ifParentFails?: IfParentFails
   /** A job with the same key within 24 hours is a duplicate, whatever became of the first. */
   idempotencyKey?: string
+  /** How long `jobs.waitForResult` may still tell how the job ended, up to 30 days. Default: not at all. */
+  keepResult?: Duration
 }
 
 /** A job as the script takes it. */
@@ -84,6 +86,7 @@ export interface JobSpec {
   readonly parents: string
   readonly ifParentFails: string
   readonly idempotencyKey: string
+  readonly keepResultMs: number
 }
 
 type SpecOptions = Omit<JobSpec, 'name' | 'payload'>
@@ -109,6 +112,7 @@ export const PLAIN: SpecOptions = {
   parents: '',
   ifParentFails: 'b',
   idempotencyKey: '',
+  keepResultMs: 0,
 }
 
 export const JOB_OPTIONS = [
@@ -125,6 +129,7 @@ export const JOB_OPTIONS = [
   'parents',
   'ifParentFails',
   'idempotencyKey',
+  'keepResult',
 ] as const
 
 export const MAX_TEXT_BYTES = 512
@@ -151,6 +156,7 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
     parents,
     ifParentFails,
     idempotencyKey,
+    keepResult,
   } = options
   return {
     ...PLAIN,
@@ -166,13 +172,14 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
     ...(maxRun === undefined ? {} : { maxRunMs: toMs('maxRun', maxRun, { max: '30d' }) }),
     ...(group === undefined ? {} : { group: checkText('group', group, MAX_TEXT_BYTES) }),
     ...(unique === undefined ? {} : toUnique(unique)),
-    ...(tags === undefined ? {} : { tags: toTags(tags) }),
+    ...(tags === undefined ? {} : { tags: checkTags(tags).join('\0') }),
     ...(idempotencyKey === undefined
       ? {}
       : { idempotencyKey: checkText('idempotencyKey', idempotencyKey, MAX_TEXT_BYTES) }),
     ...(trace === undefined ? {} : { trace: checkText('trace', trace, MAX_TEXT_BYTES) }),
     ...(parents === undefined ? {} : { parents: toParents(parents) }),
     ...(ifParentFails === undefined ? {} : { ifParentFails: toIfParentFails(ifParentFails) }),
+    ...(keepResult === undefined ? {} : { keepResultMs: toMs('keepResult', keepResult, { max: '30d' }) }),
   }
 }
 
@@ -217,9 +224,10 @@ function toUnique(unique: string | Unique): Partial<SpecOptions> {
   }
 }
 
-function toTags(tags: unknown): string {
+/** Throws InvalidArgumentError. */
+export function checkTags(tags: unknown): string[] {
   if (!Array.isArray(tags) || tags.length > MAX_TAGS) {
     throw new InvalidArgumentError('tags', `must be a list of at most ${MAX_TAGS} texts`)
   }
-  return [...new Set(tags.map((tag) => checkText('tags', tag, 100)))].join('\0')
+  return [...new Set(tags.map((tag) => checkText('tags', tag, 100)))]
 }

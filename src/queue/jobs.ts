@@ -3,7 +3,6 @@
 import {
   cancel,
   changeParents,
-  type FindAnswer,
   failures,
   find,
   list,
@@ -15,41 +14,18 @@ import {
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { learnTold } from '../runtime/told.ts'
+import type { Waiting } from '../runtime/wait.ts'
+import { type JobEnd, waitForEnd } from './awaiting.ts'
+import { type JobHistory, readHistory } from './history.ts'
 import { toId } from './ids.ts'
+import { type FoundJob, type Job, type JobState, type LogLine, toJob } from './job.ts'
+import { logLine } from './noting.ts'
 import { type ParentId, toParents } from './parents.ts'
 import { type Parent, parentsOf } from './parents-of.ts'
 import type { Source } from './source.ts'
+import { changeTags, countTags, searchTagged, type TagCount, track } from './tagging.ts'
 
 export type ParentsChanged = 'changed' | JobState | 'absent' | 'newer'
-
-export type JobState = 'ready' | 'scheduled' | 'blocked' | 'claimed' | 'stopping' | 'dead' | 'done'
-
-/** A job, as it was when somebody looked. */
-export interface Job {
-  readonly id: string
-  readonly name: string
-  readonly payload: unknown
-  readonly state: JobState
-  /** How often it was claimed. */
-  readonly attempts: number
-  readonly maxAttempts: number
-  /** Of the newest attempt; null before the first. */
-  readonly token: number | null
-  /** Since when it is ready or claimed, until when it is scheduled, or when it ended. */
-  readonly atMs: number
-  readonly enqueuedAtMs: number
-  readonly priority: number
-  /** Empty: none. */
-  readonly group: string
-  readonly tags: readonly string[]
-  readonly trace: string
-  /** Why the newest failed attempt failed; null: none did. */
-  readonly failure: { readonly atMs: number; readonly kind: string; readonly message: string } | null
-  /** Of a job that is done and kept; null: none. */
-  readonly result: unknown
-  /** That it takes in the store. */
-  readonly bytes: number
-}
 
 export interface JobPage {
   readonly jobs: Job[]
@@ -93,26 +69,49 @@ export class Jobs {
   }
 
   /** The job with this id, its own or the one the queue gave it; null when it is not known (any more). */
-  async find(id: string): Promise<Job | null> {
+  async find(id: string): Promise<FoundJob | null> {
     const [job = null] = await this.findMany([id])
     return job
   }
 
   /** Those of the jobs that are known. */
-  async findMany(ids: readonly string[]): Promise<Job[]> {
+  async findMany(ids: readonly string[]): Promise<FoundJob[]> {
     const found = await this.findEach(ids)
     return found.filter((job) => job !== null)
   }
 
   /** As `findMany`, with null in the places of those that are not known. */
-  async findEach(ids: readonly string[]): Promise<(Job | null)[]> {
+  async findEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
     const { unit, codec } = this.#source
-    const { jobs } = await unit.run(find, { codec: codec.name, wanted: checkIds(ids) })
-    const byId = new Map(jobs.flatMap((job) => [job.id, String(job.number)].map((id) => [id, job])))
+    const { jobs, log } = await unit.run(find, { codec: codec.name, wanted: checkIds(ids) })
+    const lines = jobs.map((): LogLine[] => [])
+    for (const { at, atMs, line } of log) lines[at]?.push({ atMs, line })
+    const byId = new Map(jobs.flatMap((job, at) => [job.id, String(job.number)].map((id) => [id, at])))
     return ids.map((id) => {
-      const told = byId.get(id)
-      return told === undefined ? null : this.#toJob(told)
+      const at = byId.get(id) ?? -1
+      const told = jobs[at]
+      return told === undefined ? null : { ...toJob(told, this.#source), log: lines[at] ?? [] }
     })
+  }
+
+  /** What happened to the job, from the time it was enqueued until now; null when it is not known (any more). */
+  history(id: string): Promise<JobHistory | null> {
+    return readHistory(this.#source, id)
+  }
+
+  /**
+   * Resolves when the job has ended, wherever it is done: `done` with its result, `dead` with its last failure, or
+   * `cancelled`; to null when it had not after `wait`. One that ended before is found where it has `keepResult`, and else
+   * `absent`. Throws the signal's reason, InvalidArgumentError.
+   */
+  async waitForResult(id: string, options: Waiting = {}): Promise<JobEnd | null> {
+    checkOptions('options', options, ['wait', 'signal'])
+    return waitForEnd(this.#source, id, options)
+  }
+
+  /** Adds a line to the log of a job, whatever its state. Resolves to false when it is not known (any more). */
+  log(id: string, line: string): Promise<boolean> {
+    return logLine(this.#source, id, line)
   }
 
   /**
@@ -126,27 +125,62 @@ export class Jobs {
     const after = options.after === undefined ? 0 : Number(checkMarker(options.after))
     const answer = await unit.run(list, { codec: codec.name, state, after, limit: checkLimit(options.limit) })
     return {
-      jobs: answer.jobs.map((job) => this.#toJob(job)),
+      jobs: answer.jobs.map((job) => toJob(job, this.#source)),
       next: answer.next < 0 ? null : String(answer.next),
     }
   }
 
   /**
-   * Jobs of a name, a tag or a state, in no order. A page may be empty before the end. A job that is there all the
-   * time is found, perhaps on two pages.
+   * Jobs of a name, a tag or a state. Those with a tag are found by it, the oldest first; else all jobs are looked through, in
+   * no order, and a job that is there all the time is found, perhaps on two pages. A page may be empty before the end.
    */
   async search(options: SearchOptions = {}): Promise<JobPage> {
     checkOptions('options', options, ['after', 'limit', 'name', 'tag', 'state'])
-    const { after = '0', limit, name = '', tag = '', state = '' } = options
+    const { after = '0', limit, name = '', tag, state = '' } = options
     if (state !== '') checkOneOf('state', state, STATES)
+    const terms = { after: checkMarker(after), limit: checkLimit(limit), name, state }
+    if (tag !== undefined) return searchTagged(this.#source, checkText('tag', tag, 100), terms)
     const { unit, codec } = this.#source
-    const looked = checkLimit(limit)
-    const marker = checkMarker(after)
-    const answer = await unit.run(search, { codec: codec.name, after: marker, looked, name, tag, state })
+    const answer = await unit.run(search, { codec: codec.name, ...terms, looked: terms.limit })
     return {
-      jobs: answer.jobs.map((job) => this.#toJob(job)),
+      jobs: answer.jobs.map((job) => toJob(job, this.#source)),
       next: answer.next === '0' ? null : answer.next,
     }
+  }
+
+  /** The most common tags, with how many jobs have each; `limit` of them, by default 50. All tags are looked at. */
+  async tags({ limit }: { limit?: number } = {}): Promise<TagCount[]> {
+    return countTags(this.#source, checkLimit(limit))
+  }
+
+  /**
+   * Gives a job more tags, behind those that it has. Resolves to all that it has then, null when the job is not known (any
+   * more). Throws InvalidArgumentError, also where there would be more than twenty.
+   */
+  async tag(id: string, tags: readonly string[]): Promise<string[] | null> {
+    return changeTags(this.#source, id, tags, true)
+  }
+
+  /** Takes tags from a job. Resolves to all that it has then, null when the job is not known (any more). */
+  async untag(id: string, tags: readonly string[]): Promise<string[] | null> {
+    return changeTags(this.#source, id, tags, false)
+  }
+
+  /** Follows a job: `isTracked` says so, and its events. Resolves to false when it is not known (any more). */
+  async track(id: string): Promise<boolean> {
+    return track(this.#source, id, true)
+  }
+
+  async untrack(id: string): Promise<boolean> {
+    return track(this.#source, id, false)
+  }
+
+  /** The jobs that are followed, the oldest first. */
+  async tracked(options: JobListOptions = {}): Promise<JobPage> {
+    checkOptions('options', options, ['after', 'limit'])
+    const { after = '0', limit } = options
+    const terms = { after: checkMarker(after), limit: checkLimit(limit), name: '', state: '' }
+    return searchTagged(this.#source, '', terms)
   }
 
   /**
@@ -155,7 +189,7 @@ export class Jobs {
   async cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
     const { unit, chores } = this.#source
     const answer = await unit.run(cancel, { ...(await learnTold(unit)), wanted: checkIds(ids) })
-    chores.see(answer.chores)
+    void chores.see(answer.chores)
     const { outcomes } = answer
     return outcomes as ('cancelled' | 'stopping' | 'absent')[]
   }
@@ -187,7 +221,7 @@ export class Jobs {
       .map((parent) => ({ adds, parent }))
     const answer = await unit.run(changeParents, { ...(await learnTold(unit)), id, changes })
     if (answer.status === 'refused') return answer.state as ParentsChanged
-    chores.see(answer.chores)
+    void chores.see(answer.chores)
     return 'changed'
   }
 
@@ -243,33 +277,10 @@ export class Jobs {
         limit,
         drops,
       })
-      this.#source.chores.see(chores)
+      void this.#source.chores.see(chores)
       total += count
       if (most === Infinity) most = count + left
       if (count === 0 || left === 0 || total >= most) return total
-    }
-  }
-
-  #toJob(told: FindAnswer['jobs'][number]): Job {
-    const { codec } = this.#source
-    return {
-      id: told.id === String(told.number) ? toId(this.#source, told.number) : told.id,
-      name: told.name,
-      payload: codec.decode(told.payload),
-      state: told.state as JobState,
-      attempts: told.attempts,
-      maxAttempts: told.maxAttempts,
-      token: told.token === 0 ? null : told.token,
-      atMs: told.atMs,
-      enqueuedAtMs: Math.floor(told.number / 1000),
-      priority: told.priority,
-      group: told.group,
-      tags: told.tags === '' ? [] : told.tags.split('\0'),
-      trace: told.trace,
-      failure:
-        told.failedAtMs === 0 ? null : { atMs: told.failedAtMs, kind: told.failure, message: told.message },
-      result: told.result === null || told.result.length === 0 ? null : codec.decode(told.result),
-      bytes: told.bytes,
     }
   }
 }

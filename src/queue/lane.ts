@@ -26,6 +26,7 @@ export function openLane(source: Source, terms: LaneTerms): Exchanger {
     retry: (...failure) => settler.retry(...failure),
     bury: (...failure) => settler.bury(...failure),
     release: (...given) => settler.release(...given),
+    note: (note) => settler.note(note),
     extend: async (job, ms) => {
       await settler.extend(job as ClaimedJob, ms)
       terms.onExtended(job as ClaimedJob)

@@ -49,7 +49,7 @@ async function hand(source: Source, target: string, entries: readonly Pick<Entry
   const told = await learnTold(other.unit)
   const from = { codec: other.codec.name, source: addressOf(source) }
   const { chores } = await other.unit.run(receive, { ...from, ...told, entries })
-  other.chores.see(chores)
+  void other.chores.see(chores)
 }
 
 /** Asks other queues after the parents that jobs here wait for. Throws what kept it from one of them. */
@@ -60,7 +60,7 @@ export async function askAfter(source: Source): Promise<void> {
       const other = source.sibling(queue)
       const wanted = those.map(({ id }) => id)
       const { chores, absent } = await other.unit.run(watch, { target: source.name, wanted })
-      other.chores.see(chores)
+      void other.chores.see(chores)
       const news = absent.map((id) => ({ number: 0, what: Buffer.from(`a${id}`) }))
       if (news.length > 0) await hand(other, source.name, news)
     }

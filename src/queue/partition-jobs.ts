@@ -5,7 +5,8 @@ import { checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import { placeOf } from './ids.ts'
-import type { Failures, Job, JobListOptions, JobPage, JobState, Jobs, SearchOptions } from './jobs.ts'
+import type { Job, JobState } from './job.ts'
+import type { Failures, JobListOptions, JobPage, Jobs, SearchOptions } from './jobs.ts'
 
 type ListName = Parameters<Jobs['list']>[0]
 

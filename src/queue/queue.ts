@@ -10,11 +10,13 @@ import type { Waiting } from '../runtime/wait.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimJobs } from './claiming.ts'
 import { type Enqueued, Enqueuer } from './enqueueing.ts'
+import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
 import type { Handlers } from './handling.ts'
 import { checkHooks, type QueueHooks } from './hooks.ts'
 import type { JobOptions } from './job-options.ts'
 import { Jobs as JobList } from './jobs.ts'
 import { type LentJobs, lendJobs } from './lending.ts'
+import { listenTo } from './listening.ts'
 import { openSource } from './open-source.ts'
 import { type NewJob, Preparer } from './preparing.ts'
 import { Recurring } from './recurring.ts'
@@ -136,6 +138,14 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
   /** A read-only picture of the queue. */
   inspect(): Promise<QueueInspection> {
     return this.settings.inspect()
+  }
+
+  /**
+   * What happens in the queue from now on, as it happens. Nothing is published but while somebody listens; what may have
+   * been missed is told as a `gap`. The loop throws the signal's reason. Throws InvalidArgumentError.
+   */
+  events(options: EventOptions = {}): AsyncGenerator<QueueEvent, void, undefined> {
+    return listenTo(this.#source, toFilter(options), options.signal)
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */

@@ -10,6 +10,7 @@ import { type Advanced, type NextJob, toStep } from './advancing.ts'
 import { type BuryOptions, type RetryOptions, toFailure, toRetry } from './claimed-job.ts'
 import type { LossReason } from './exchange.ts'
 import type { Leased } from './leased.ts'
+import { encodeProgress, type Note, toLine } from './noting.ts'
 import { encodeResult, type Outcome, type Retried, Settler } from './settling.ts'
 import type { Source } from './source.ts'
 
@@ -136,6 +137,21 @@ export class SettlingByToken {
       each === null ? ABSENT : toSettled('extended', told.get(each) ?? null),
     )
     return { leaseMs, expiresAtMs: endsAtMs, jobs: settled }
+  }
+
+  /** Tells others how far the attempt has come. Throws InvalidArgumentError. */
+  async progress(job: JobLease, value: unknown): Promise<Settled<'noted'>> {
+    return this.#note(job, 'progress', encodeProgress(value, this.#source))
+  }
+
+  /** Adds a line to the log of the job. Throws InvalidArgumentError. */
+  async log(job: JobLease, line: string): Promise<Settled<'noted'>> {
+    return this.#note(job, 'log', toLine(line))
+  }
+
+  async #note(job: JobLease, what: Note['what'], value: Note['value']): Promise<Settled<'noted'>> {
+    checkJobs([job], [])
+    return toSettled('noted', await this.#settler.note({ number: job.id, token: job.token, what, value }))
   }
 
   /** Everything is checked before anything is sent; what is sent travels together. */

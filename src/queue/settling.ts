@@ -9,6 +9,7 @@ import { type Advanced, type NextJob, type Step, sendSteps, toStep } from './adv
 import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
 import type { Leased } from './leased.ts'
+import { type Note, sendNote } from './noting.ts'
 import type { Source } from './source.ts'
 
 /** Null: it took effect; else why it did not. */
@@ -102,6 +103,10 @@ export class Settler implements Settling {
     this.#check(job, outcome)
   }
 
+  note(note: Note): Promise<LossReason | null> {
+    return sendNote(this.#source, note)
+  }
+
   /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */
   async extendAll(jobs: readonly ClaimedJob[], leaseMs: number): Promise<Outcome[]> {
     const { endsAt, endsAtMs, outcomes } = await this.sendExtensions(jobs, leaseMs)
@@ -145,7 +150,7 @@ export class Settler implements Settling {
       ...told,
       failures,
     }))
-    this.#source.chores.see(answer.chores)
+    void this.#source.chores.see(answer.chores)
     const refused = reasonsOf(answer.refused)
     const buried = new Set(answer.buried)
     return failures.map((_, at) => refused.get(at) ?? (buried.has(at) ? 'buried' : 'retried'))
@@ -155,7 +160,7 @@ export class Settler implements Settling {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const answer = await unit.runOnce(bury, (id) => ({ codec: codec.name, ...id, ...told, failures }))
-    this.#source.chores.see(answer.chores)
+    void this.#source.chores.see(answer.chores)
     return outcomesOf(failures, reasonsOf(answer.refused))
   }
 
@@ -163,7 +168,7 @@ export class Settler implements Settling {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const answer = await unit.runOnce(release, (id) => ({ codec: codec.name, ...id, ...told, claims }))
-    this.#source.chores.see(answer.chores)
+    void this.#source.chores.see(answer.chores)
     return outcomesOf(claims, reasonsOf(answer.refused))
   }
 

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
 import type { ClaimedJob } from 'perilune'
+import { expect, test } from 'vitest'
 import { groupsFor, mails, setup } from '../partitioned-queue-fixture.ts'
 import { until } from '../queue-fixture.ts'
 

@@ -17,7 +17,6 @@ const OPTIONS = {
   backoff_max_ms: 0,
   jitter: 0,
   trace: '',
-  tags: '',
 }
 
 type Managing = Exclude<
@@ -75,17 +74,28 @@ export class History {
     if (each.do === 'configure') return this.#configure(each)
     if (each.do === 'configureGroup') return this.#configureGroup(each.group, each.concurrency)
     if (each.do === 'requeueFailed') return this.#requeueFailed(each.limit, each.drops)
+    if (each.do === 'tag') return this.#tag(each)
     const numbers = each.picks.map((back) => this.#numbers.at(-1 - (back % this.#numbers.length)) ?? 1)
     const wanted = numbers.map(String)
     if (each.do === 'reprioritize') {
       const { priority } = each
       const expected = ['changed', this.#model.reprioritize(numbers, priority)]
       await this.#calls.same('reprioritize', { wanted, priority }, expected)
+    } else if (each.do === 'track') {
+      const { follows } = each
+      const expected = ['tracking', this.#model.track(numbers, follows)]
+      await this.#calls.same('track', { wanted, follows }, expected)
     } else if (each.do === 'cancel') {
       await this.#calls.same('cancel', { wanted }, ['cancelled', 0, this.#model.cancel(numbers)])
     } else {
       await this.#calls.same('requeue', { wanted }, ['requeued', this.#model.requeue(numbers)])
     }
+  }
+
+  async #tag({ pick, adds, tags }: Extract<Step, { do: 'tag' }>): Promise<void> {
+    const number = this.#numbers.at(-1 - (pick % this.#numbers.length)) ?? 1
+    const expected = this.#model.tag(number, tags, adds)
+    await this.#calls.same('tag', { id: String(number), adds, tags }, expected)
   }
 
   async #advance(ms: number): Promise<void> {

@@ -13,6 +13,7 @@ export interface Spec {
   readonly until: string
   readonly window_ms: number
   readonly replace: boolean
+  readonly tags: string
 }
 
 export type State = 'ready' | 'scheduled' | 'claimed' | 'stopping' | 'dead' | 'done'
@@ -31,9 +32,12 @@ export interface Job extends Standing {
   /** When it is due, its lease ends, or it ended. */
   atMs: number
   isFull: boolean
+  /** Separated by '\0'. */
+  tags: string
+  isTracked: boolean
 }
 
-const HEAD = { plain: 5, full: 37 }
+const HEAD = { plain: 5, full: 41 }
 
 export function newJob(number: number, payload: string, spec: Spec | null): Job {
   return {
@@ -51,13 +55,15 @@ export function newJob(number: number, payload: string, spec: Spec | null): Job 
     attempts: 0,
     atMs: 0,
     isFull: spec !== null,
+    tags: spec?.tags ?? '',
+    isTracked: false,
   }
 }
 
-export function bytesOf({ spec, payload, group, isFull }: Job): number {
+export function bytesOf({ spec, payload, group, isFull, tags }: Job): number {
   if (!isFull) return HEAD.plain + payload.length
   const unique = spec === null || spec.unique === '' ? 0 : spec.unique.length + 1
-  return HEAD.full + group.length + (spec?.id.length ?? 0) + unique + payload.length
+  return HEAD.full + group.length + (spec?.id.length ?? 0) + unique + payload.length + tags.length
 }
 
 /** Why a token has no say over a job, or null. */

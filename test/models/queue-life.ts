@@ -73,9 +73,9 @@ export class QueueLife {
       job.priority === spec.priority
     if (!stays) this.places.leave(job)
     Object.assign(job, { spec: { ...spec, id, unique, until }, isFull: true })
-    Object.assign(job, { payload: spec.payload, group: spec.group, priority: spec.priority })
+    Object.assign(job, { payload: spec.payload, group: spec.group, priority: spec.priority, tags: spec.tags })
     if (stays) return
-    Object.assign(job, { token: 0, hasRun: false, state: 'ready' })
+    Object.assign(job, { isLost: false, state: 'ready' })
     if (spec.delay_ms > 0) this.wait(job, spec.delay_ms)
     else this.places.stand(job)
   }

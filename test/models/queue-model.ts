@@ -129,4 +129,25 @@ export class QueueModel extends QueueLife {
       return 'changed'
     })
   }
+
+  tag(number: number, tags: readonly string[], adds: boolean): unknown[] {
+    const job = this.jobs.get(number)
+    if (job === undefined) return ['absent']
+    const before = job.tags === '' ? [] : job.tags.split('\0')
+    const after = adds
+      ? [...new Set([...before, ...tags])].join('\0')
+      : before.filter((tag) => !tags.includes(tag)).join('\0')
+    if (after !== job.tags) Object.assign(job, { tags: after, isFull: true })
+    return ['tagged', after]
+  }
+
+  track(numbers: readonly number[], follows: boolean): string[] {
+    return numbers.map((number) => {
+      const job = this.jobs.get(number)
+      if (job === undefined) return 'absent'
+      if (follows) job.hasRun = true
+      job.isTracked = follows
+      return follows ? 'tracked' : 'untracked'
+    })
+  }
 }

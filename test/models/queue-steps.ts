@@ -12,6 +12,8 @@ export type Step =
   | { do: 'requeue'; picks: number[] }
   | { do: 'requeueFailed'; limit: number; drops: boolean }
   | { do: 'reprioritize'; picks: number[]; priority: number }
+  | { do: 'tag'; pick: number; adds: boolean; tags: string[] }
+  | { do: 'track'; picks: number[]; follows: boolean }
   | { do: 'configure'; paused: boolean; concurrency: number; keepCount: number }
   | { do: 'configureGroup'; group: string; concurrency: number }
   | { do: 'advance'; ms: number }
@@ -27,6 +29,8 @@ const again = often(false, true)
 const priority = often(0, 0, 1, 5, -1)
 const leaseMs = often(5000, 1000, 60_000)
 
+const tag = fc.constantFrom('red', 'blue', 'green')
+
 const spec: fc.Arbitrary<Spec> = fc.record({
   payload: fc.constantFrom('', '[]', 'abc'),
   id: often('', 'i', 'j'),
@@ -38,6 +42,7 @@ const spec: fc.Arbitrary<Spec> = fc.record({
   until: fc.constantFrom('s', 'd', 'w'),
   window_ms: fc.constantFrom(500, 3000),
   replace: fc.boolean(),
+  tags: often('', 'red', 'red\0blue'),
 })
 
 /** What a random history is made of. */
@@ -67,6 +72,16 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: is('bury'), backs, again }) },
   { weight: 3, arbitrary: fc.record({ do: is('extend'), backs, leaseMs }) },
   { weight: 4, arbitrary: fc.record({ do: is('cancel'), picks }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: is('tag'),
+      pick: fc.nat(12),
+      adds: fc.boolean(),
+      tags: fc.array(tag, { maxLength: 3 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: is('track'), picks, follows: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ do: is('requeue'), picks }) },
   {
     weight: 1,

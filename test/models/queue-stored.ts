@@ -32,6 +32,7 @@ const PARTS = [
   'turns',
   'kinds',
   'ids',
+  'tagged',
 ] as const
 
 type Part = (typeof PARTS)[number]
@@ -59,6 +60,7 @@ export async function faultsOf(client: Redis, prefix: string): Promise<string[]>
     ...failuresOf(stored),
     ...namesOf(stored),
     ...dueOf(stored),
+    ...tagsOf(stored),
   ]
 }
 
@@ -173,6 +175,30 @@ function namesOf(stored: Stored): string[] {
   return pairs(stored.ids)
     .filter(([, text]) => !/ w \d+$/.test(text) && !runs.has(text.split(' ')[0] ?? ''))
     .map(([name]) => `${name} is held by nobody`)
+}
+
+/** Each tag of a job is in the index, and an empty one of each that is tracked, and nothing else. */
+function tagsOf({ jobs, tagged }: Stored): string[] {
+  const all = new Map(pairs(jobs))
+  const expected = [...all].flatMap(([number, text]) => {
+    if (!/^\d/.test(number)) return []
+    const run = Buffer.from(all.get(`r${number}`) ?? '', 'latin1')
+    const flags = run.length === 0 ? 0 : run.readUInt8(1 + 8 + 2 + 8 + 4)
+    const tags = tagsIn(Buffer.from(text, 'latin1'))
+    return [...tags, ...(flags >= 16 && flags % 32 >= 16 ? [''] : [])].map((tag) => `${tag}\0${number}`)
+  })
+  const found = pairs(tagged).map(([member]) => member)
+  const [first, second] = [expected.toSorted().join(), found.toSorted().join()]
+  return first === second ? [] : [`tags are ${first}, and in the index ${second}`]
+}
+
+/** See shared/queue/job: group, id, unique, trace and tags stand one behind the other. */
+function tagsIn(record: Buffer): string[] {
+  if (record[0] !== 0) return []
+  let at = 3 + record.readUInt16BE(1) + 20
+  for (let text = 0; text < 4; text += 1) at += 2 + record.readUInt16BE(at)
+  const tags = record.toString('latin1', at + 2, at + 2 + record.readUInt16BE(at))
+  return tags === '' ? [] : tags.split('\0')
 }
 
 /** Nothing is due, and no lease ends, before the queue says; see shared/queue/state for where it does. */

@@ -23,7 +23,7 @@ export function toldOf({ number, token, attempts, payload }: Job): unknown[] {
 }
 
 /** What is told beside it of a job with options. */
-export function optionsOf({ number, priority, spec, group }: Job, at: number): unknown[] {
+export function optionsOf({ number, priority, spec, group, tags }: Job, at: number): unknown[] {
   const id = spec === null || spec.id === '' ? String(number) : spec.id
-  return [at, id, priority, spec?.max_attempts ?? 3, 0, group, '', '']
+  return [at, id, priority, spec?.max_attempts ?? 3, 0, group, '', tags]
 }

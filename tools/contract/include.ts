@@ -26,7 +26,7 @@ export type ReadFragment = (name: string) => { readonly file: string; readonly t
 const MEANT = /^\s*--\s*@include\b/
 const INCLUDE = /^\s*-- @include\s+(\S+)\s*$/
 
-/** Splices every fragment where it is first named; each stands once in the script. */
+/** Splices every fragment where it is first named, and again where it is not known: behind the block that has it. */
 export function splice(file: string, text: string, read: ReadFragment): Built {
   const splicer = new Splicer(read)
   splicer.add(file, text, [])
@@ -54,37 +54,45 @@ class Splicer {
   readonly includes: Include[] = []
   readonly problems: Problem[] = []
   readonly #read: ReadFragment
-  readonly #done = new Set<string>()
+  /** The fragments that are known here, and how far their block is indented. */
+  readonly #known = new Map<string, number>()
 
   constructor(read: ReadFragment) {
     this.#read = read
   }
 
-  add(file: string, text: string, open: readonly string[]): void {
+  /** `indent`: of the block that all of it stands in. */
+  add(file: string, text: string, open: readonly string[], indent = 0): void {
     let startsRun = true
     for (const [index, line] of linesOf(text).entries()) {
       const name = INCLUDE.exec(line)?.[1]
+      const depth = indent + line.length - line.trimStart().length
+      if (line.trim() !== '') this.#leave(depth)
       if (name === undefined) {
         if (MEANT.test(line)) this.#refuse({ file, line: index + 1 }, UNREADABLE)
         if (startsRun) this.lines.push([this.out.length + 1, file, index + 1])
         this.out.push(line)
         startsRun = false
       } else {
-        this.#include(name, { file, line: index + 1 }, open)
+        this.#include(name, { file, line: index + 1 }, open, depth)
         startsRun = true
       }
     }
   }
 
-  #include(name: string, at: Place, open: readonly string[]): void {
+  #leave(depth: number): void {
+    for (const [name, indent] of this.#known) if (indent > depth) this.#known.delete(name)
+  }
+
+  #include(name: string, at: Place, open: readonly string[], depth: number): void {
     if (open.includes(name))
       return this.#refuse(at, `includes go in a circle: ${[...open, name].join(' → ')}`)
-    if (this.#done.has(name)) return
-    this.#done.add(name)
+    if (this.#known.has(name)) return
+    this.#known.set(name, depth)
     const fragment = this.#read(name)
     if (!fragment) return this.#refuse(at, `there is no fragment ${name}`)
     this.includes.push({ fragment: fragment.file, at })
-    this.add(fragment.file, fragment.text, [...open, name])
+    this.add(fragment.file, fragment.text, [...open, name], depth)
   }
 
   #refuse(at: Place, message: string): void {

@@ -2,6 +2,11 @@
 -- of its attempts rise. What is known of its last failure stays too.
 local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
+  if run.state == 'f' then
+    note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
+  end
+  happened(queue, 'requeued', seq, job, run, '')
+  note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
     'HSET',
     keys.jobs,

@@ -1,8 +1,13 @@
--- What the time brings.
--- @include shared/queue/reclaim
--- @include shared/queue/due
-
+-- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
 local function bring_due(keys, queue, settings, now_us)
+  -- @include shared/queue/entries
+  -- @include shared/queue/history
+  -- @include shared/queue/failure
+  -- @include shared/queue/note-failure
+  -- @include shared/queue/dead
+  -- @include shared/queue/bury-claimed
+  -- @include shared/queue/reclaim
+  -- @include shared/queue/due
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, 100)

@@ -1,18 +1,32 @@
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood.
-local function erase_job(keys, queue, seq, job, flags)
-  redis.call('HDEL', keys.jobs, seq, 'r' .. seq, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
-  if flags > PLAIN then
-    if has_flag(flags, PARENT) then
-      end_parent(keys, queue, seq, job.id, 'x', '')
-    end
-    if has_flag(flags, CHILD) then
-      drop_parents(keys, seq)
-    end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+    -- @include shared/queue/leave-tags
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
   end
 end
 

@@ -14,6 +14,9 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
   end
+  if job.tags ~= '' then
+    enter_tags(keys.tagged, seq, job.tags)
+  end
 end
 
 -- A job that waits for others; see shared/queue/parents.
@@ -28,5 +31,8 @@ local function add_blocked(keys, queue, seq, job, payload, now_ms)
     pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
   )
   redis.call('ZADD', keys.blocked, seq, seq)
+  if job.tags ~= '' then
+    enter_tags(keys.tagged, seq, job.tags)
+  end
   queue.blocked = queue.blocked + #record
 end

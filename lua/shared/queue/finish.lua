@@ -23,8 +23,7 @@ local function drop_done(keys, queue, settings, now_ms, most)
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      local flags = unpack_run(stored[at * 2]).flags
-      erase_job(keys, queue, seq, read_job(record), flags)
+      erase_job(keys, queue, seq, read_job(record), unpack_run(stored[at * 2]))
     end
   end
 end
@@ -48,6 +47,13 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     if job and job.group ~= '' then
       free_in_group(keys, job.group, now_us)
     end
+    if queue.events then
+      local id = job and job.id or ''
+      queue.events[#queue.events + 1] = { 'acked', seq, id, run.name, run.attempts, run.token, run.flags, '' }
+    end
+    if job then
+      note_end(queue, keys.jobs, seq, job, run, 'f', '', '', result)
+    end
     if keeps then
       queue.done = queue.done + run.size
       kept[#kept + 1] = now_ms
@@ -61,7 +67,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
         free_unique(keys.ids, job, seq, true)
       end
     elseif job then
-      erase_job(keys, queue, seq, job, run.flags)
+      erase_job(keys, queue, seq, job, run)
     else
       gone[#gone + 1] = seq
       gone[#gone + 1] = 'r' .. seq

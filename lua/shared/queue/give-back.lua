@@ -4,8 +4,10 @@
 local function give_back(keys, queue, seq, job, run, due_ms, now_us)
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  run.attempts = run.attempts - 1
   local now_ms = math.floor(now_us / 1000)
+  happened(queue, 'released', seq, job, run, '')
+  note_history(keys.jobs, seq, run, 'g', now_ms, run.at_ms, '')
+  run.attempts = run.attempts - 1
   if due_ms > now_ms then
     return wait_again(keys, queue, seq, job, run, due_ms, now_us)
   end

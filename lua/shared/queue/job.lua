@@ -14,10 +14,11 @@ local function plain_head(name)
 end
 
 -- `backoff`: 0: none, 1: fixed, 2: linear, 3: exponential; `jitter` in percent; `unique`: the key that holds others off,
--- behind a letter that says until when; `tags` are separated by '\0'.
+-- behind a letter that says until when; `tags` are separated by '\0'; `keep_result_ms`:
+-- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0',
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
     0,
     #job.name,
     job.name,
@@ -37,7 +38,8 @@ local function full_head(job)
     #job.trace,
     job.trace,
     #job.tags,
-    job.tags
+    job.tags,
+    job.keep_result_ms
   )
 end
 
@@ -61,11 +63,13 @@ local function read_job(record)
       unique = '',
       trace = '',
       tags = '',
+      keep_result_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, body_at = struct.unpack('>Hc0Hc0Hc0Hc0Hc0', record, group_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
     body_at = body_at,
@@ -82,5 +86,6 @@ local function read_job(record)
     unique = unique,
     trace = trace,
     tags = tags,
+    keep_result_ms = keep_result_ms,
   }
 end

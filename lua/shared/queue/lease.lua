@@ -15,13 +15,14 @@ end
 local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends_ms = string.format('%.0f', now_ms + lease_ms)
-  local token = queue.token
+  local token, events = queue.token, queue.events
   local told, options, runs, ends = {}, {}, {}, {}
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
     local attempts, size = 1, #record
     local flags = PLAIN
     local name, body_at
+    local id = ''
     token = token + 1
     if packed then
       local run = unpack_run(packed)
@@ -37,7 +38,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
       name = string.sub(record, 2, length + 1)
     else
       local job = read_job(record)
-      flags, name, body_at = packed and flags or 0, job.name, job.body_at
+      flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
       tell_options(options, (at - 1) / 3, seq, job)
       if job.unique ~= '' then
         free_unique(keys.ids, job, seq, false)
@@ -53,6 +54,9 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = seq
+    if events then
+      events[#events + 1] = { 'claimed', seq, id, name, attempts, token, flags, '' }
+    end
     queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
   end
   queue.token = token

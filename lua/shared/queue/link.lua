@@ -1,9 +1,5 @@
 -- New children; see shared/queue/parents.
 
-local function as_parent(flags)
-  return flags == PLAIN and PARENT or with_flag(flags, PARENT)
-end
-
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
 local function link_here(keys, queue, id)
   local seq, record, run = find_job(keys.jobs, keys.ids, id)
@@ -19,7 +15,15 @@ local function link_here(keys, queue, id)
   else
     local at_ms = math.floor(seq / 1000)
     local packed = run
-        and pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, as_parent(run.flags), run.name)
+        and pack_run(
+          run.state,
+          run.token,
+          run.attempts,
+          run.at_ms,
+          run.size,
+          flagged(run.flags, PARENT),
+          run.name
+        )
       or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end

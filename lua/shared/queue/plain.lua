@@ -1,9 +1,15 @@
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
--- Whether nothing but plain jobs can be met, and the call is not a repeated one. Recurrences (a mark of 4) spawn
--- only when something is due.
+-- Whether nothing but plain jobs can be met, nobody listens, and the call is not a repeated one. Of the marks only
+-- those of priorities and groups count.
 local function is_quiet(queue, call, now_ms)
-  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
+  if
+    queue.layout ~= QUEUE_LAYOUT
+    or queue.settings
+    or queue.marks % 4 > 0
+    or queue.due_ms <= now_ms
+    or queue.listened_ms > now_ms
+  then
     return false
   end
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)

@@ -18,12 +18,16 @@ local function reclaim_lost(keys, queue, now_us, most)
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
-        erase_job(keys, queue, seq, job, run.flags)
+        happened(queue, 'cancelled', seq, job, run, '')
+        note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+        erase_job(keys, queue, seq, job, run)
         queue.cancelled = queue.cancelled + 1
       elseif run.attempts >= job.max_attempts then
-        bury_job(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
+        happened(queue, 'reclaimed', seq, job, run, LOST)
         stand_ready(keys, queue, job, seq, true, now_us)
+        note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
         redis.call(
           'HSET',
           keys.jobs,

@@ -34,8 +34,8 @@ local function leave_place(keys, queue, seq, old, state, size, now_us)
   end
 end
 
--- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents and
--- its age; delayed, it waits anew. One that was claimed stays as it is.
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
+-- age and what is known of it; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
@@ -43,11 +43,20 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, flags = read_job(stored[1]), run and run.flags > PLAIN and run.flags or 0
+  local old, token, flags = read_job(stored[1]), 0, 0
+  if run then
+    token, flags = run.token, run.flags == PLAIN and 0 or run.flags
+  end
   new.id, new.unique = old.id, old.unique
+  happened(queue, 'replaced', seq, new, run, '')
   local record = full_head(new) .. payload
   local size = #record
   redis.call('HSET', keys.jobs, seq, record)
+  if old.tags ~= new.tags then
+    -- @include shared/queue/leave-tags
+    leave_tags(keys.tagged, seq, old.tags, false)
+    enter_tags(keys.tagged, seq, new.tags)
+  end
   if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     queue.ready = queue.ready - #stored[1] + size
     return
@@ -57,15 +66,14 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    redis.call('HDEL', keys.jobs, 'r' .. seq)
-    if flags > 0 then
-      local since_ms = math.floor(seq / 1000)
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, since_ms, size, flags, new.name))
+    if run then
+      local at_ms = math.floor(now_us / 1000)
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
     end
     stand_ready(keys, queue, new, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, flags, new.name))
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size

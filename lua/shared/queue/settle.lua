@@ -10,6 +10,10 @@
 -- @include shared/queue/backoff
 -- @include shared/queue/unblock
 -- @include shared/queue/outbox
+-- @include shared/queue/entries
+-- @include shared/queue/history
+-- @include shared/queue/happened
+-- @include shared/queue/note-end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -18,9 +22,14 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   unblock(keys, queue, seq, run)
   leave_parents(keys, seq, stored)
   if policy == 'b' then
+    note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
+    happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    erase_job(keys, queue, seq, job, run.flags)
+    happened(queue, 'cancelled', seq, job, run, '')
+    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+    erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
   end
 end

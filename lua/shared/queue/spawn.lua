@@ -5,6 +5,7 @@
 
 -- @include shared/exact
 -- @include shared/queue/number
+-- @include shared/queue/enter-tags
 -- @include shared/queue/leave-short
 -- @include shared/queue/read-recurrence
 -- @include shared/queue/recurrence
@@ -75,6 +76,8 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
   local run = pack_run('r', 0, 0, time_ms, #record, 0, job.name)
   redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, run)
   redis.call('HSET', keys.ids, 'i' .. job.id, seq)
+  enter_tags(keys.tagged, seq, job.tags)
+  happened(queue, 'enqueued', seq, job, nil, '')
   if key ~= '' then
     hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
   end

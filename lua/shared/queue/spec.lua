@@ -1,5 +1,5 @@
 -- A job as it comes: a group of a repeated argument, with the fields that the argument of `enqueue` declares.
-local SPEC_FIELDS = 21
+local SPEC_FIELDS = 22
 
 local function read_spec(specs, at)
   local unique = specs[at + 12]
@@ -17,6 +17,7 @@ local function read_spec(specs, at)
     unique = unique == '' and '' or specs[at + 13] .. unique,
     trace = specs[at + 16],
     tags = specs[at + 17],
+    keep_result_ms = tonumber(specs[at + 21]),
   }
 end
 
@@ -78,6 +79,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  happened(queue, 'enqueued', seq, job, nil, '')
   local parents = specs[at + 18]
   if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
     add_blocked(keys, queue, seq, job, payload, now_ms)

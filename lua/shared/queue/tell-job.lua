@@ -28,6 +28,7 @@ local function tell_job(told, jobs, seq, record, run)
     message,
     more[2] or '',
     more[3],
+    run and has_flag(run.flags, TRACKED) and 1 or 0,
   }
   for _, part in ipairs(parts) do
     told[#told + 1] = part

@@ -36,7 +36,7 @@ const LentJob = object({
   attempt: Type.Integer({ minimum: 1, description: 'Which one this is.' }),
   maxRunMs: Type.Integer({ minimum: 0, description: 'How long it may take; 0: no bound.' }),
 })
-const Job = object({
+const JobProperties = {
   id: Id,
   ...named,
   state: Type.String({ enum: ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'] }),
@@ -48,6 +48,20 @@ const Job = object({
   failure: orNull(object({ atMs: Instant, kind: Kind, message: Type.String() })),
   bytes: Count,
   result: AnyJson,
+  progress: AnyJson,
+  isTracked: Type.Boolean(),
+}
+const Job = object(JobProperties)
+const FoundJob = object({
+  ...JobProperties,
+  log: Type.Array(object({ atMs: Instant, line: Type.String() })),
+})
+const HistoryEntry = object({
+  what: Type.String(),
+  atMs: Instant,
+  attempt: orNull(Count),
+  token: orNull(Token),
+  kind: text('Of the failure; empty: none.'),
 })
 const Page = object({
   jobs: Type.Array(Job),
@@ -197,7 +211,7 @@ export const allExtended: Answers = {
   ),
 }
 
-export const job: Answers = { 200: json('The job.', Job) }
+export const job: Answers = { 200: json('The job.', FoundJob) }
 export const page: Answers = { 200: json('A page.', Page) }
 export const outcome = (...words: string[]): Answers => ({
   200: json('What became of it.', object({ id: Id, outcome: Outcome(...words) })),
@@ -223,6 +237,36 @@ export const recurringPage: Answers = {
       next: orNull(text('Where the next page begins; null at the end.')),
     }),
   ),
+}
+export const history: Answers = {
+  200: json(
+    'The oldest first; so many are omitted behind the first that was noted.',
+    object({ id: Id, entries: Type.Array(HistoryEntry), omitted: Count }),
+  ),
+}
+export const noted: Answers = { 204: nothing('Noted.') }
+export const notedByAttempt: Answers = { ...noted, ...lost }
+export const end: Answers = {
+  200: json(
+    'How it ended.',
+    object({
+      id: Id,
+      state: Type.String({ enum: ['done', 'dead', 'cancelled'] }),
+      failure: orNull(object({ kind: Kind, message: Type.String() })),
+      result: AnyJson,
+    }),
+  ),
+  204: nothing('It has not ended yet.'),
+}
+export const tagsOfJob: Answers = {
+  200: json('Its tags, as they are now.', object({ id: Id, tags: Type.Array(Type.String()) })),
+}
+export const tagCounts: Answers = {
+  200: json('Tags.', object({ tags: Type.Array(object({ tag: Type.String(), count: Count })) })),
+}
+export const tracked: Answers = { 204: nothing('Done.') }
+export const eventsOfQueue: Answers = {
+  200: json('Events, by their kinds.', Type.String(), 'text/event-stream'),
 }
 
 export const failures: Answers = {

@@ -33,6 +33,12 @@ export const AttemptPath: TObject<{ name: TString; id: TString; token: TString }
   token: leaseToken,
 })
 
+export const TagPath: TObject<{ name: TString; id: TString; tag: TString }> = Type.Object({
+  name,
+  id,
+  tag: Type.String({ minLength: 1, description: 'The tag.' }),
+})
+
 /** Where the library looks at the members. */
 export const DURATION = { type: 'string', examples: ['30s'] } as const
 

@@ -1,6 +1,16 @@
 // Jobs as answers show them. Their payloads and results are JSON text already and are put in as they are.
 
-import type { Job, JobPage, LentJob, LentJobs, Parent, RecurringJob, RecurringPage } from 'perilune'
+import type {
+  FoundJob,
+  Job,
+  JobEnd,
+  JobPage,
+  LentJob,
+  LentJobs,
+  Parent,
+  RecurringJob,
+  RecurringPage,
+} from 'perilune'
 
 /** `acked`: what became of the acks of the request, where it had any. */
 export function encodeLent({ jobs, leaseMs, expiresAtMs }: LentJobs, acked?: readonly object[]): string {
@@ -9,11 +19,16 @@ export function encodeLent({ jobs, leaseMs, expiresAtMs }: LentJobs, acked?: rea
 }
 
 export function encodePage({ jobs, next }: JobPage): string {
-  return `{"jobs":[${jobs.map(encodeJob).join(',')}],"next":${JSON.stringify(next)}}`
+  return `{"jobs":[${jobs.map((job) => encodeJob(job)).join(',')}],"next":${JSON.stringify(next)}}`
 }
 
-export function encodeJob({ payload, result, ...shown }: Job): string {
-  return `${opened(shown)},"payload":${orNull(payload)},"result":${orNull(result)}}`
+export function encodeJob({ payload, result, progress, ...shown }: Job | FoundJob): string {
+  const texts = `"progress":${orNull(progress)},"payload":${orNull(payload)},"result":${orNull(result)}`
+  return `${opened(shown)},${texts}}`
+}
+
+export function encodeEnd(id: string, { result, ...shown }: JobEnd): string {
+  return `${opened({ id, ...shown })},"result":${orNull(result)}}`
 }
 
 export function encodeRecurringPage({ recurring, next }: RecurringPage): string {

@@ -36,6 +36,7 @@ export const newJob: typeof jobOptions & {
   parents: TOptional<ParentIds>
   ifParentFails: TOptional<TUnsafe<IfParentFails>>
   idempotencyKey: TOptional<TString>
+  keepResult: ReturnType<typeof duration>
 } = {
   name: Type.String({ description: 'What kind of job it is.' }),
   payload: Type.Unknown({ description: 'Any JSON; stored to the letter.' }),
@@ -51,6 +52,7 @@ export const newJob: typeof jobOptions & {
       description: 'What becomes of it if a parent dies or is cancelled; default `bury`.',
     }),
   ),
+  keepResult: duration('How long its result may still be asked for, up to 30d; default: not at all.'),
   idempotencyKey: text(
     'A job with the same key within 24 hours is a duplicate, whatever became of the first.',
   ),

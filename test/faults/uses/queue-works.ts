@@ -183,6 +183,9 @@ const claim =
   (queue) =>
     queue.claim({ limit, lease: '1h' })
 
+const tagged: Fill = (queue, _place, size) =>
+  enqueue(queue, size, (n) => ({ id: `job ${n}`, tags: ['all', `tag ${n % 100}`] }))
+
 export const queueWorks: readonly Work[] = [
   work('an enqueue', ONE, ready, (queue) => queue.enqueue('work', 'one more')),
   work('an enqueue with options', [20, 200], scheduled, (queue) =>
@@ -198,8 +201,8 @@ export const queueWorks: readonly Work[] = [
   work('a claim of twenty by priority', [24, 600], prioritized, claim(20)),
   work('a claim of twenty of groups', [220, 1800], grouped, claim(20)),
   work('a claim beside many claims', ONE, claimed, claim(20)),
-  work('a claim where many are lost', [600, 6000], lost, claim(20)),
-  work('a claim where many of groups are lost', [1200, 9000], lostInGroups, claim(20)),
+  work('a claim where many are lost', [700, 6000], lost, claim(20)),
+  work('a claim where many of groups are lost', [1300, 9000], lostInGroups, claim(20)),
   work('a claim where many are lost for good', [1100, 9000], lostForGood, claim(20)),
   work('a claim where many are due', [600, 6000], due, claim(20)),
   work('a claim where many groups may go on', [800, 5000], heldBack, claim(20)),
@@ -221,7 +224,7 @@ export const queueWorks: readonly Work[] = [
   work('a page of fifty', [70, 1200], scheduled, (queue) => queue.jobs.list('scheduled', { after: '500' })),
   work('what jobs are dead of', [8, 2400], deadOfMuch, (queue) => queue.jobs.failures(), 100),
   work('a search', [140, 2000], scheduled, (queue) => queue.jobs.search({ name: 'work' }), 400),
-  work('all that are dead of one kind', [2100, 20_000], dead, (queue) => queue.jobs.requeueFailed('odd')),
+  work('all that are dead of one kind', [2300, 20_000], dead, (queue) => queue.jobs.requeueFailed('odd')),
   work('dropping all that are dead of one kind', [2100, 20_000], dead, (queue) =>
     queue.jobs.dropFailed('odd'),
   ),
@@ -239,6 +242,14 @@ export const queueWorks: readonly Work[] = [
     queue.recurring.list({ after: '500' }),
   ),
   work('an inspection', [20, 140], grouped, (queue) => queue.settings.inspect()),
+  work('a page of fifty with a tag', [70, 1600], tagged, (queue) => queue.jobs.search({ tag: 'all' })),
+  work('the most common tags', [250, 1500], tagged, (queue) => queue.jobs.tags()),
+  work('a tag', [20, 140], tagged, (queue) => queue.jobs.tag('job 7', ['one more'])),
+  work('following a job', ONE, tagged, (queue) => queue.jobs.track('job 7')),
+  work('a cancellation of a tagged job', [20, 140], tagged, (queue) => queue.jobs.cancel(['job 7'])),
+  work('a look at a history', ONE, tagged, (queue) => queue.jobs.history('job 7')),
+  work('a line in a log', ONE, tagged, (queue) => queue.jobs.log('job 7', 'a line')),
+  work('a look for a result', ONE, tagged, (queue) => queue.jobs.waitForResult('job 7')),
   work('a setting of the queue', ONE, grouped, (queue) => queue.settings.pause()),
   work('a setting of a group', ONE, grouped, (queue) => queue.settings.pauseGroup('group 7')),
   work('clearing', [40, 100], grouped, (queue) => queue.clear()),

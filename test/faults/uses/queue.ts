@@ -15,6 +15,7 @@ function steps(place: Place): readonly Step[] {
     ...attemptSteps(place),
     ...groupSteps(place),
     ...lostSteps(place),
+    ...sightSteps(place),
     ...settingSteps(place),
     ...workerSteps(place),
     ...parentSteps(place),
@@ -54,7 +55,7 @@ function enqueueSteps({ redis, name }: Place): readonly Step[] {
     ['find', 'serves', async () => namesOf(await queue.jobs.findMany(['later', 'only', 'unknown']))],
     ['list', 'serves', async () => namesOf((await queue.jobs.list('ready')).jobs)],
     ['list', 'serves', async () => namesOf((await queue.jobs.list('grouped')).jobs)],
-    ['search', 'serves', async () => namesOf((await queue.jobs.search({ tag: 'slow' })).jobs)],
+    ['search', 'serves', async () => namesOf((await queue.jobs.search({ name: 'only' })).jobs)],
     ['reprioritize', 'serves', async () => queue.jobs.reprioritize([await first(), 'unknown'], 7)],
     ['list', 'serves', async () => namesOf((await queue.jobs.list('prioritized')).jobs)],
     // What it was, a repetition cannot know.
@@ -170,6 +171,66 @@ function lostSteps({ redis, name }: Place): readonly Step[] {
     ['requeue-failed', 'serves', async () => void (await queue.jobs.dropFailed('lost'))],
     ['inspect', 'serves', () => seen(queue)],
   ]
+}
+
+/** What is told of jobs, and to whom. */
+function sightSteps({ redis, name }: Place): readonly Step[] {
+  const queue = redis.queue<Jobs>(`${name} seen`)
+  const jobs: NewJob<Jobs>[] = [
+    { name: 'seen', payload: 1, id: 'seen', tags: ['red'], keepResult: HOUR },
+    { name: 'other', payload: 2, id: 'other', tags: ['blue', 'red'] },
+  ]
+  let claimed: ClaimedJob<number>[] = []
+  const claim = async (): Promise<string[]> => {
+    claimed = await queue.claim({ limit: 2, lease: HOUR })
+    return namesOf(claimed)
+  }
+  const happened = async (): Promise<string[]> =>
+    ((await queue.jobs.history('other'))?.entries ?? []).map(({ what }) => what)
+  const lines = async (): Promise<string[]> =>
+    (await queue.jobs.findMany(['seen', 'other'])).flatMap(({ log }) => log.map(({ line }) => line))
+  return [
+    ['enqueue', 'refuses', async () => void (await queue.enqueueMany(jobs))],
+    ['tag', 'refuses', () => queue.jobs.tag('seen', ['green', 'red'])],
+    ['tag', 'refuses', () => queue.jobs.untag('other', ['blue'])],
+    ['tags', 'serves', () => queue.jobs.tags()],
+    ['track', 'refuses', () => queue.jobs.track('seen')],
+    ['search-tagged', 'serves', async () => namesOf((await queue.jobs.search({ tag: 'red' })).jobs)],
+    ['search-tagged', 'serves', async () => namesOf((await queue.jobs.tracked()).jobs)],
+    ['ack-and-claim', 'serves', claim],
+    ['note', 'refuses', async () => claimed[0]?.progress('half')],
+    ['note', 'refuses', async () => claimed[0]?.log('half of it')],
+    ['note', 'refuses', () => queue.jobs.log('other', 'seen')],
+    ['find', 'serves', lines],
+    ['retry', 'serves', async () => claimed[1]?.retry({ delay: HOUR })],
+    ['history', 'serves', happened],
+    ['await-end', 'serves', () => queue.jobs.waitForResult('seen')],
+    ['ack-and-claim', 'serves', async () => claimed[0]?.ack('done')],
+    ['await-end', 'serves', () => queue.jobs.waitForResult('seen')],
+    ['listen', 'refuses', () => heardIn(queue)],
+    ['inspect', 'serves', () => seen(queue)],
+    ['clear', 'serves', async () => void (await queue.clear())],
+  ]
+}
+
+/** What one hears who begins to listen, and then something happens. */
+async function heardIn(queue: Queue<Jobs>): Promise<unknown> {
+  const events = queue.events()
+  const first = events.next()
+  first.catch(() => undefined)
+  const stirred = async (): Promise<boolean> => {
+    // What happens before it listens is not told.
+    await queue.jobs.reprioritize(['other'], Math.floor(Math.random() * 1000))
+    const still = new Promise<false>((resolve) => setTimeout(() => resolve(false), 20))
+    return Promise.race([first.then(() => true), still])
+  }
+  try {
+    await reaches(stirred, first)
+    const { value } = await first
+    return value?.kind
+  } finally {
+    await events.return(undefined)
+  }
 }
 
 function settingSteps({ redis, name }: Place): readonly Step[] {

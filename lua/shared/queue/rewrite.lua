@@ -1,9 +1,9 @@
--- Another priority for a job that stands nowhere, or where priorities do not count.
-local function change_priority(jobs, queue, seq, job, run, record, priority, state)
-  job.priority = priority
+-- Other options for a job, in the place where it stands. `state`: as in find.
+local function rewrite_job(jobs, queue, seq, job, run, record, state)
   local changed = full_head(job) .. string.sub(record, job.body_at)
+  local bytes = state == 'stopping' and 'claimed' or state
   redis.call('HSET', jobs, seq, changed)
-  queue[state] = queue[state] + #changed - #record
+  queue[bytes] = queue[bytes] + #changed - #record
   if run then
     local flags = run.flags == PLAIN and 0 or run.flags
     redis.call(

@@ -1,0 +1,61 @@
+--[[
+Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again
+then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end
+is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not
+kept. Of a hundred who wait for one job the oldest is not told any more. Safe to repeat.
+
+@returns ended   now_ms:integer state:text at_ms:integer kind:text message:text result:bytes
+@returns waits   now_ms:integer number:integer id:text
+@returns left
+@returns absent
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local results = KEYS[4] -- hash: ends of jobs, for those who ask
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local id = ARGV[2] -- text: the job
+local waiter = ARGV[3] -- text: who is to be told, '<process>.<number>'; empty: nobody
+local leaves = ARGV[4] == '1' -- flag: whether that one waits no more
+local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it is the first call
+local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/failure
+-- @include shared/queue/flags
+-- @include shared/queue/flag-job
+-- @include shared/queue/find
+-- @include shared/queue/result
+-- @include shared/queue/waiters
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local now_ms = math.floor(clock_us() / 1000)
+local seq, record, run = find_job(jobs, ids, id)
+if leaves then
+  leave_waiters(jobs, seq, waiter)
+  return { 'left' }
+end
+local kept = kept_result(results, id, now_ms)
+local was_missed = kept and kept.number == number and kept.at_ms >= since_ms
+local ended = was_missed and kept or seq and result_of(jobs, seq, run) or not seq and kept
+if ended then
+  return { 'ended', now_ms, ENDS[ended.state], ended.at_ms, ended.kind, ended.message, ended.result }
+elseif not seq then
+  return { 'absent' }
+end
+if waiter ~= '' then
+  enter_waiters(jobs, seq, waiter)
+  flag_job(jobs, seq, record, run, AWAITED)
+end
+local own = read_job(record).id
+return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }

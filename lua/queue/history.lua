@@ -1,0 +1,32 @@
+--[[
+Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease
+ended), released, buried, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that
+was not a claim: `omitted` are missing behind it.
+
+@returns history  now_ms:integer number:integer omitted:integer entries:[what:text at_ms:integer attempt:integer token:integer kind:text]
+@returns absent
+@cost    O(1): at most 100 entries
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local id = ARGV[1] -- text: the job
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/run
+-- @include shared/queue/find
+-- @include shared/queue/list-entries
+-- @include shared/queue/tell-history
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local seq, _, run = find_job(jobs, ids, id)
+if not seq then
+  return { 'absent' }
+end
+local entries, omitted = tell_history(jobs, seq, run)
+return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entries }

@@ -1,0 +1,54 @@
+--[[
+Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes
+to the channel before. `number` is that of the newest message: those that follow count on from there. Safe to repeat. At most
+a thousand listen at once.
+
+@returns listening  now_ms:integer number:integer
+@returns full
+@cost    O(listeners)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local listeners = KEYS[2] -- hash: who listens to events, where, and the number of the newest message
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local name = ARGV[2] -- text: who listens, '<process>.<number>'
+local listen_ms = tonumber(ARGV[3]) -- integer: how long
+local channel = ARGV[4] -- text: the channel of the events
+local sharded = ARGV[5] == '1' -- flag: whether it is a sharded channel
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/listeners
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local count, last_ms = look_at_listeners(listeners, name, now_ms)
+if listen_ms == 0 then
+  redis.call('HDEL', listeners, 'l' .. name)
+elseif count >= MOST_LISTENERS then
+  return { 'full' }
+else
+  begin_queue(meta, queue, now_us)
+  last_ms = math.max(last_ms, now_ms + listen_ms)
+  redis.call(
+    'HSET',
+    listeners,
+    'l' .. name,
+    string.format('%.0f', now_ms + listen_ms),
+    'channel',
+    (sharded and '1:' or '0:') .. channel
+  )
+  redis.call('PEXPIRE', listeners, LISTENERS_KEPT_MS)
+end
+if queue.began_us > 0 then
+  queue.listened_ms = last_ms
+  save_queue(meta, queue)
+end
+return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }

@@ -1,0 +1,77 @@
+--[[
+Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024
+bytes. Each note is judged by itself: those named in `refused` (places counted from 0) are of attempts that have lost their
+job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with
+the job. A repeated call is answered the same and notes nothing more.
+
+@returns noted  refused:[at:integer why:text]
+@cost    O(notes)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local listeners = KEYS[4] -- hash: who listens to events, where, and the number of the newest message
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local notes, notes_at = ARGV, 4 -- repeated (number:text token:integer what:text value:bytes): `what`: progress or log
+
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/queue/state
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/happened
+-- @include shared/queue/flags
+-- @include shared/queue/flag-job
+-- @include shared/queue/entries
+-- @include shared/queue/log
+-- @include shared/queue/find
+-- @include shared/queue/told
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'noted', parse_refused(remembered) }
+end
+local now_ms = math.floor(clock_us() / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
+local refused, logs = {}, {}
+for at = notes_at, #notes, 4 do
+  local token, what, value = tonumber(notes[at + 1]), notes[at + 2], notes[at + 3]
+  local seq, record, run = find_job(jobs, ids, notes[at])
+  local why = not seq and 'absent' or token > 0 and why_not(run, token)
+  if why then
+    refused[#refused + 1] = (at - notes_at) / 4
+    refused[#refused + 1] = why
+  else
+    flag_job(jobs, seq, record, run, STORED)
+    if what == 'progress' then
+      redis.call('HSET', jobs, 'p' .. seq, value)
+      happened(queue, 'progress', seq, read_job(record), run, '')
+    else
+      logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, now_ms)
+      happened(queue, 'logged', seq, read_job(record), run, value)
+    end
+  end
+end
+for seq, log in pairs(logs) do
+  redis.call('HSET', jobs, 'l' .. seq, log)
+end
+if queue.events then
+  -- @include shared/queue/publish
+  publish(listeners, queue.events, now_ms)
+end
+remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
+return { 'noted', refused }

@@ -1,0 +1,62 @@
+--[[
+Gives a job more tags, behind those that it has, or takes some away; a tag that it has is not added twice. Answers the tags that
+it has then, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
+
+@returns tagged  tags:text
+@returns full
+@returns absent
+@cost    O(tags x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local tagged = KEYS[4] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
+local id = ARGV[1] -- text: the job
+local adds = ARGV[2] == '1' -- flag: whether they are added; else they are taken away
+local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/save
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/happened
+-- @include shared/queue/flags
+-- @include shared/queue/find
+-- @include shared/queue/rewrite
+-- @include shared/queue/enter-tags
+-- @include shared/queue/leave-tags
+-- @include shared/queue/retag
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
+local seq, record, run = find_job(jobs, ids, id)
+if not seq then
+  return { 'absent' }
+end
+local job = read_job(record)
+local before = job.tags
+local after, count = other_tags(before, tags, tags_at, adds)
+if adds and count > MOST_TAGS then
+  return { 'full' }
+end
+if after ~= before then
+  job.tags = after
+  rewrite_job(jobs, queue, seq, job, run, record, state_of(run))
+  leave_tags(tagged, seq, before, false)
+  enter_tags(tagged, seq, after)
+  happened(queue, 'tagged', seq, job, run, '')
+end
+if queue.events then
+  -- @include shared/queue/publish
+  publish(listeners, queue.events, now_ms)
+end
+save_queue(meta, queue)
+return { 'tagged', after }

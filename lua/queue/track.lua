@@ -1,0 +1,56 @@
+--[[
+Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by
+`search-tagged` without a tag. `tracked`, `untracked` or `absent` of each. Safe to repeat.
+
+@returns tracking  outcomes:[outcome:text]
+@cost    O(jobs x log n)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local ids = KEYS[3] -- hash: ids and unique keys of users
+local tagged = KEYS[4] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
+local follows = ARGV[1] == '1' -- flag: whether they are followed from now on
+local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/job
+-- @include shared/queue/run
+-- @include shared/queue/happened
+-- @include shared/queue/flags
+-- @include shared/queue/flag-job
+-- @include shared/queue/unflag-job
+-- @include shared/queue/find
+
+-- A flag of a run; see shared/queue/flagged.
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
+local outcomes = {}
+for at = wanted_at, #wanted, 1 do
+  local seq, record, run = find_job(jobs, ids, wanted[at])
+  local is_tracked = run ~= nil and has_flag(run.flags, TRACKED)
+  if seq and follows ~= is_tracked then
+    if follows then
+      run = flag_job(jobs, seq, record, run, TRACKED)
+      redis.call('ZADD', tagged, '0', '\0' .. seq)
+    else
+      redis.call('ZREM', tagged, '\0' .. seq)
+      unflag_job(jobs, seq, run, TRACKED)
+    end
+    happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record), run, '')
+  end
+  outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
+end
+if queue.events then
+  -- @include shared/queue/publish
+  publish(listeners, queue.events, now_ms)
+end
+return { 'tracking', outcomes }

@@ -1,0 +1,80 @@
+// Jobs by their tags, and those that somebody follows.
+
+import { Type } from '@fastify/type-provider-typebox'
+import type { App } from '../fastify.ts'
+import { answers, BODY } from '../v1/answers.ts'
+import { limit } from '../v1/arguments.ts'
+import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
+import type { Parts } from '../v1/coordination/lending.ts'
+import { page, tagCounts, tagsOfJob, tracked } from '../v1/queues/answers.ts'
+import { JobPath, TagPath, text } from '../v1/queues/arguments.ts'
+import { encodePage } from '../v1/queues/encode.ts'
+import { noJob, type Open } from '../v1/queues/open.ts'
+
+const Tags = Type.Object({ tags: Type.Array(Type.String(), { maxItems: 20 }) }, strict)
+const one = { tags: ['queues'], params: JobPath, querystring: NoQuery }
+const url = '/queues/:name/jobs/:id'
+
+export function queueTags(app: App, { limits }: Parts, open: Open): void {
+  countTags(app, open)
+  trackJobs(app, open)
+
+  const more = { ...one, summary: 'Tag', body: Tags, response: answers(tagsOfJob, 404, ...BODY) }
+  app.post(`${url}/tags`, { schema: more, bodyLimit: limits.maxOtherBytes }, async (request) => {
+    const { id } = request.params
+    return tagged(id, await open(request).jobs.tag(id, request.body.tags))
+  })
+
+  const less = { ...one, params: TagPath, summary: 'Untag', response: answers(tagsOfJob, 404) }
+  app.delete(`${url}/tags/:tag`, { schema: less }, async (request) => {
+    const { id, tag } = request.params
+    return tagged(id, await open(request).jobs.untag(id, [tag]))
+  })
+}
+
+function tagged(id: string, tags: readonly string[] | null): object {
+  if (tags === null) throw noJob(id)
+  return { id, tags }
+}
+
+function countTags(app: App, open: Open): void {
+  const schema = {
+    tags: ['queues'],
+    summary: 'Count tags',
+    description: 'The most common first.',
+    params: NamePath,
+    querystring: Type.Object({ limit: limit(50) }, strict),
+    response: answers(tagCounts),
+  }
+  app.get('/queues/:name/tags', { schema }, async (request) => {
+    return { tags: await open(request).jobs.tags(request.query) }
+  })
+}
+
+function trackJobs(app: App, open: Open): void {
+  const listed = {
+    tags: ['queues'],
+    summary: 'List tracked jobs',
+    params: NamePath,
+    querystring: Type.Object({ after: text('`next` of the page before.'), limit: limit(50) }, strict),
+    response: answers(page),
+  }
+  app.get('/queues/:name/tracked', { schema: listed }, async (request, reply) => {
+    const found = await open(request).jobs.tracked(request.query)
+    return reply.type('application/json').send(encodePage(found))
+  })
+
+  const followed = { ...one, summary: 'Track', response: answers(tracked, 404) }
+  app.put(`${url}/track`, { schema: followed }, async (request, reply) => {
+    const { id } = request.params
+    if (!(await open(request).jobs.track(id))) throw noJob(id)
+    return reply.code(204).send()
+  })
+
+  const left = { ...one, summary: 'Untrack', response: answers(tracked, 404) }
+  app.delete(`${url}/track`, { schema: left }, async (request, reply) => {
+    const { id } = request.params
+    if (!(await open(request).jobs.untrack(id))) throw noJob(id)
+    return reply.code(204).send()
+  })
+}

@@ -1,0 +1,106 @@
+// Waiting for the end of a job, wherever it is done. Whoever waits is told by letter, and looks by itself now and then.
+
+import { type AwaitEndAnswer, awaitEnd } from '../generated/queue.ts'
+import { checkText } from '../runtime/arguments.ts'
+import { pause, within } from '../runtime/in-time.ts'
+import type { Post } from '../runtime/mailbox.ts'
+import { learnTold } from '../runtime/told.ts'
+import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import type { Failure } from './claimed-job.ts'
+import type { Source } from './source.ts'
+
+/** How a job ended. */
+export interface JobEnd {
+  /** `absent`: it is not known, or how it ended was not kept. */
+  readonly state: 'done' | 'dead' | 'cancelled' | 'absent'
+  /** What its worker gave; null: nothing, or it is not done. */
+  readonly result: unknown
+  /** Why it is dead; else null. */
+  readonly failure: Failure | null
+}
+
+// With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
+const RECHECK_MS = 10_000
+const RECHECK_UNHEARD_MS = 500
+
+const ABSENT: JobEnd = { state: 'absent', result: null, failure: null }
+const NOBODY = { waiter: '', leaves: false, number: 0, sinceMs: 0 }
+
+type Asked = Omit<Parameters<typeof awaitEnd.encode>[0], 'codec'>
+type Waits = Extract<AwaitEndAnswer, { status: 'waits' }>
+
+/** Null when the job had not ended after `wait`. Throws the signal's reason, InvalidArgumentError. */
+export async function waitForEnd(source: Source, id: string, waiting: Waiting): Promise<JobEnd | null> {
+  const [waitMs, { signal }] = [toWaitMs(waiting), waiting]
+  signal?.throwIfAborted()
+  const endsAt = performance.now() + waitMs
+  const first = await ask(source, { ...NOBODY, id: checkText('id', id, 512) })
+  if (first.status !== 'waits') return toEnd(source, first)
+  if (waitMs === 0) return null
+  const waiter = source.unit.runtime.mailbox.newId()
+  const asked: Asked = { ...NOBODY, id: first.id, waiter, number: first.number, sinceMs: first.nowMs }
+  const post = await listen(source, waiter, endsAt, signal)
+  let end: JobEnd | null = null
+  try {
+    end = await askOrSleep(source, asked, { post, endsAt, signal })
+    return end
+  } finally {
+    post?.close()
+    // Nobody must be told in vain.
+    if (end === null) await ask(source, { ...asked, leaves: true }).catch(() => undefined)
+  }
+}
+
+interface Stand {
+  readonly post: Post | null
+  readonly endsAt: number
+  readonly signal: AbortSignal | undefined
+}
+
+async function askOrSleep(
+  source: Source,
+  asked: Asked,
+  { post, endsAt, signal }: Stand,
+): Promise<JobEnd | null> {
+  for (;;) {
+    signal?.throwIfAborted()
+    const answer = await ask(source, asked)
+    if (answer.status !== 'waits') return toEnd(source, answer)
+    const leftMs = Math.ceil(endsAt - performance.now())
+    if (leftMs <= 0) return null
+    const ms = Math.min(leftMs, post === null ? RECHECK_UNHEARD_MS : RECHECK_MS)
+    await (post === null ? pause(ms, signal) : post.next(ms, signal))
+  }
+}
+
+function ask({ unit, codec }: Source, asked: Asked): Promise<AwaitEndAnswer> {
+  return unit.run(awaitEnd, { codec: codec.name, ...asked })
+}
+
+function toEnd({ codec }: Source, answer: Exclude<AwaitEndAnswer, Waits>): JobEnd {
+  if (answer.status !== 'ended') return ABSENT
+  const { state, kind, message, result } = answer
+  return {
+    state: state as JobEnd['state'],
+    result: result.length === 0 ? null : codec.decode(result),
+    failure: state === 'dead' ? { kind, message } : null,
+  }
+}
+
+/** Null where listening is forbidden, or takes too long. */
+async function listen(
+  { unit }: Source,
+  id: string,
+  endsAt: number,
+  signal: AbortSignal | undefined,
+): Promise<Post | null> {
+  const { channel } = await learnTold(unit)
+  const expected = unit.runtime.mailbox.expect(channel, id)
+  try {
+    return await within(expected, endsAt - performance.now(), signal)
+  } catch {
+    expected.then((post) => post.close()).catch(() => undefined)
+    signal?.throwIfAborted()
+    return null
+  }
+}

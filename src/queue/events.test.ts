@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto'
+import { Cluster } from 'ioredis'
+import { InvalidArgumentError, perilune, type QueueEvent } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { type Setup, setup, until } from '../../test/queue-fixture.ts'
+import type { EventOptions } from './events.ts'
+import { readMessage } from './events.ts'
+
+const to = 'somebody'
+
+/** What is heard from now on. */
+async function hear(
+  { queue, client, name }: Setup,
+  options: EventOptions = {},
+): Promise<{ heard: QueueEvent[]; kinds: () => string[]; stop: () => Promise<void> }> {
+  const heard: QueueEvent[] = []
+  const aborter = new AbortController()
+  const before = await client.hlen(`queue-test:{queue:${name}}:listeners`)
+  const listening = (async () => {
+    for await (const event of queue.events({ ...options, signal: aborter.signal })) heard.push(event)
+  })().catch((error: unknown) => {
+    if (!aborter.signal.aborted) throw error
+  })
+  const stop = async (): Promise<void> => {
+    aborter.abort()
+    await listening
+  }
+  onTestFinished(stop)
+  await until(async () => (await client.hlen(`queue-test:{queue:${name}}:listeners`)) > before)
+  return { heard, kinds: () => heard.map(({ kind }) => kind), stop }
+}
+
+describe('events', () => {
+  // qless: test_put, test_track_popped, test_track_completed, test_fail, test_stalled, test_timeout, test_cancel_*.
+  test('tell what happens to jobs: put, popped, completed, failed, stalled and cancelled', async () => {
+    const place = await setup()
+    const { queue, clock } = place
+    const { heard, kinds } = await hear(place)
+    const { id } = await queue.enqueue('mail', { to }, { id: 'mail', priority: 1, backoff: 'none' })
+    const claim = async () => (await queue.claim({ lease: '1s' }))[0]
+    await (await claim())?.retry({ kind: 'Odd' })
+    await (await claim())?.release()
+    const job = await claim()
+    await job?.progress(1)
+    await job?.log('one\ttwo % 3')
+    await clock.advance(1000)
+    await (await claim())?.bury({ kind: 'Bad' })
+    await queue.jobs.requeue([id])
+    await queue.jobs.reprioritize([id], 3)
+    await (await claim())?.ack()
+    const other = await queue.enqueue('image', { url: 'a' })
+    await queue.jobs.cancel([other.id])
+
+    await until(() => heard.length === 17)
+    expect(kinds().join(' ')).toBe(
+      'enqueued claimed retried claimed released claimed progress logged reclaimed claimed buried requeued ' +
+        'reprioritized claimed acked enqueued cancelled',
+    )
+    expect(heard[7]).toMatchObject({ more: 'one\ttwo % 3', attempt: 2 })
+    expect(heard[10]).toMatchObject({ id: 'mail', name: 'mail', more: 'Bad' })
+  })
+
+  test('are heard by all who listen, each what it asked for', async () => {
+    const place = await setup()
+    const { queue } = place
+    const all = await hear(place)
+    const images = await hear(place, { names: ['image'], kinds: ['enqueued', 'acked'] })
+    const own = await hear(place, { ids: ['own'] })
+    await queue.enqueueMany([
+      { name: 'mail', payload: { to }, id: 'own' },
+      { name: 'image', payload: { url: 'a' } },
+    ])
+    for (const job of await queue.claim({ limit: 2 })) await job.ack()
+
+    await until(() => all.heard.length === 6 && images.heard.length === 2 && own.heard.length === 3)
+    expect(images.kinds()).toEqual(['enqueued', 'acked'])
+    expect(own.kinds()).toEqual(['enqueued', 'claimed', 'acked'])
+    expect(own.heard[1]).toMatchObject({ id: 'own', name: 'mail', attempt: 1, isTracked: false, more: '' })
+    expect(own.heard[0]).toMatchObject({ attempt: null, token: null })
+  })
+
+  test('are published while somebody listens, and then no more', async () => {
+    const place = await setup()
+    const { queue, client, name } = place
+    const messages: string[] = []
+    const spy = client.duplicate()
+    onTestFinished(() => spy.disconnect())
+    spy.on('message', (_, message: string) => messages.push(message))
+    await spy.subscribe(`queue-test:{queue:${name}}:events`)
+    const { stop, heard } = await hear(place)
+    await queue.enqueueMany(Array.from({ length: 3 }, () => ({ name: 'mail' as const, payload: { to } })))
+    await until(() => heard.length === 3)
+    await stop()
+    expect(await client.hkeys(`queue-test:{queue:${name}}:listeners`)).not.toContainEqual(
+      expect.stringMatching(/^l/),
+    )
+
+    await queue.enqueue('mail', { to })
+    await queue.claim({ limit: 9 })
+    await client.publish(`queue-test:{queue:${name}}:events`, 'end')
+    await until(() => messages.at(-1) === 'end')
+    expect(messages).toHaveLength(2)
+    expect(readMessage(messages[0] ?? '')).toMatchObject({ number: 1, events: { length: 3 } })
+  })
+
+  test('are heard on a cluster', async () => {
+    const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
+    const redis = perilune(ioredis(cluster), { namespace: 'queue-test' })
+    onTestFinished(async () => {
+      await redis.close()
+      cluster.disconnect()
+    })
+    const queue = redis.queue(randomUUID())
+    const events = queue.events({ kinds: ['enqueued'] })
+    const first = events.next()
+    let isHeard = false
+    void first.then(() => (isHeard = true))
+    await until(async () => {
+      await queue.enqueue('mail', { to })
+      return isHeard
+    })
+    expect((await first).value).toMatchObject({ kind: 'enqueued', name: 'mail' })
+    await events.return()
+  })
+
+  test('that were missed are told as a gap', async () => {
+    const place = await setup()
+    const { queue, client, name } = place
+    const { heard, kinds } = await hear(place, { kinds: ['acked'] })
+    // As if a message were lost on its way.
+    await client.hincrby(`queue-test:{queue:${name}}:listeners`, 'number', 1)
+    await queue.enqueue('mail', { to })
+    await (await queue.claim())[0]?.ack()
+
+    await until(() => heard.length === 2)
+    expect(kinds()).toEqual(['gap', 'acked'])
+  })
+
+  test('that may have been missed while the connection was lost are told as a gap, and it goes on', async () => {
+    const place = await setup({ clock: 'real' })
+    const { queue, client } = place
+    const { heard, kinds } = await hear(place)
+    const list = String(await client.client('LIST'))
+    const listening = list
+      .split('\n')
+      .filter((line) => / (sub|ssub)=[1-9]/.test(line) && line.includes('sub'))
+    for (const line of listening) await client.client('KILL', 'ID', /id=(\d+)/.exec(line)?.[1] ?? '')
+    await until(() => kinds().includes('gap'))
+    await until(async () => {
+      await queue.enqueue('mail', { to })
+      return kinds().includes('enqueued')
+    })
+    expect(heard.length).toBeGreaterThan(1)
+  })
+
+  test('of a loop that is too slow are dropped, and told as a gap', async () => {
+    const place = await setup()
+    const { queue, client, name } = place
+    const aborter = new AbortController()
+    const events = queue.events({ signal: aborter.signal })
+    const first = events.next()
+    await until(async () => (await client.exists(`queue-test:{queue:${name}}:listeners`)) === 1)
+    const jobs = Array.from({ length: 1000 }, () => ({ name: 'mail' as const, payload: { to } }))
+    for (let time = 0; time < 12; time += 1) await queue.enqueueMany(jobs)
+    await client.ping()
+    await first
+    const kinds: string[] = []
+    for await (const { kind } of events) {
+      kinds.push(kind)
+      if (kind === 'gap') break
+    }
+    expect(kinds.length).toBeGreaterThan(9000)
+    expect(kinds.at(-1)).toBe('gap')
+    aborter.abort()
+  })
+
+  test('go on when the queue is cleared', async () => {
+    const place = await setup()
+    const { queue, client, name } = place
+    const { kinds } = await hear(place)
+    await queue.enqueue('mail', { to })
+    await until(() => kinds().length === 1)
+    await queue.clear()
+    await until(() => kinds().includes('cleared'))
+    await until(async () => (await client.exists(`queue-test:{queue:${name}}:listeners`)) === 1)
+    await queue.enqueue('mail', { to })
+    await until(() => kinds().filter((kind) => kind === 'enqueued').length === 2)
+  })
+
+  test('end with their signal, with the library, and need known words', async () => {
+    const { queue, redis } = await setup()
+    await expect(queue.events({ signal: AbortSignal.abort(new Error('enough')) }).next()).rejects.toThrow(
+      'enough',
+    )
+    const wrong = async (options: object): Promise<unknown> => queue.events(options).next()
+    await expect(wrong({ kinds: ['odd'] })).rejects.toBeInstanceOf(InvalidArgumentError)
+    await expect(wrong({ names: 'mail' })).rejects.toBeInstanceOf(InvalidArgumentError)
+    await expect(wrong({ tracked: 1 })).rejects.toBeInstanceOf(InvalidArgumentError)
+    await redis.close()
+    await expect(queue.events().next()).rejects.toThrow()
+  })
+})

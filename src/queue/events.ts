@@ -1,0 +1,113 @@
+// What happens in a queue, as listeners meet it, and how a message tells it (lua/shared/queue/message).
+
+import { checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+
+const KINDS = [
+  'enqueued',
+  'replaced',
+  'claimed',
+  'progress',
+  'logged',
+  'acked',
+  'retried',
+  'released',
+  'reclaimed',
+  'buried',
+  'requeued',
+  'reprioritized',
+  'stopping',
+  'cancelled',
+  'tagged',
+  'tracked',
+  'untracked',
+] as const
+
+/** `reclaimed`: its lease ended; `stopping`: cancelled at work. */
+export type JobEventKind = (typeof KINDS)[number]
+
+export interface JobEvent {
+  readonly kind: JobEventKind
+  /** The job's own id, or the one the queue gave it. */
+  readonly id: string
+  readonly name: string
+  readonly atMs: number
+  /** The newest; null before the first. */
+  readonly attempt: number | null
+  readonly token: number | null
+  /** Whether somebody follows the job; see `jobs.track`. */
+  readonly isTracked: boolean
+  /** The kind of a failure, or a line of the log; else empty. */
+  readonly more: string
+}
+
+/** `gap`: events may be missing here. `cleared`: the queue is empty and begins again, and its first ones may be. */
+export interface QueueWideEvent {
+  readonly kind: 'gap' | 'cleared'
+}
+
+export type QueueEvent = JobEvent | QueueWideEvent
+
+/** Which events; by default all. A gap is always told. */
+export interface EventOptions {
+  kinds?: readonly JobEventKind[]
+  names?: readonly string[]
+  ids?: readonly string[]
+  /** Only those of tracked jobs. */
+  tracked?: boolean
+  /** Ends the listening: the loop throws the signal's reason. */
+  signal?: AbortSignal
+}
+
+export type EventFilter = (event: QueueEvent) => boolean
+
+/** Throws InvalidArgumentError. */
+export function toFilter(options: EventOptions): EventFilter {
+  checkOptions('options', options, ['kinds', 'names', 'ids', 'tracked', 'signal'])
+  const { tracked = false } = options
+  if (typeof tracked !== 'boolean') throw new InvalidArgumentError('tracked', 'must be true or false')
+  const kinds = setOf('kinds', options.kinds, (kind) => checkOneOf('kinds', kind, KINDS))
+  const names = setOf('names', options.names, (name) => checkText('names', name, 512))
+  const ids = setOf('ids', options.ids, (id) => checkText('ids', id, 512))
+  return (event) => {
+    if (!('id' in event)) return true
+    const isMeant = (kinds?.has(event.kind) ?? true) && (names?.has(event.name) ?? true)
+    return isMeant && (ids?.has(event.id) ?? true) && (event.isTracked || !tracked)
+  }
+}
+
+function setOf<Item>(name: string, items: unknown, check: (item: Item) => Item): ReadonlySet<Item> | null {
+  if (items === undefined) return null
+  if (!Array.isArray(items)) throw new InvalidArgumentError(name, 'must be a list')
+  return new Set(items.map(check))
+}
+
+export interface EventMessage {
+  readonly number: number
+  readonly events: readonly QueueEvent[]
+}
+
+export function readMessage(message: string): EventMessage {
+  const [head = '', ...lines] = message.split('\n')
+  const [number, atMs] = head.split(' ').map(Number)
+  return { number: number ?? 0, events: lines.map((line) => readLine(line, atMs ?? 0)) }
+}
+
+function readLine(line: string, atMs: number): QueueEvent {
+  const [kind = '', number = '', attempt, token, tracked, id = '', name = '', more = ''] = line.split('\t')
+  if (kind === 'cleared') return { kind }
+  return {
+    kind: kind as JobEventKind,
+    id: id === '' ? number : plain(id),
+    name: plain(name),
+    atMs,
+    attempt: token === '0' ? null : Number(attempt),
+    token: token === '0' ? null : Number(token),
+    isTracked: tracked === '1',
+    more: plain(more),
+  }
+}
+
+function plain(text: string): string {
+  return text.replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+}

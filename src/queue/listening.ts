@@ -1,0 +1,172 @@
+// Listening to what happens in a queue. Nothing is published but while somebody listens, who says so again every third of
+// the time. Messages are numbered, so that one that is missed is noticed: by the next one, or by the number that the queue
+// tells when the listener says again that it listens.
+
+import type { Subscription } from '../driver.ts'
+import { listen } from '../generated/queue.ts'
+import { DriverError } from '../runtime/errors.ts'
+import { Sleeper } from '../runtime/sleeper.ts'
+import { type EventFilter, type QueueEvent, readMessage } from './events.ts'
+import type { Source } from './source.ts'
+
+const LISTEN_MS = 60_000
+const RETRY_MS = 1000
+/** Events that may wait for a slow loop. */
+const MOST_WAITING = 10_000
+
+/** Yields what happens from now on. Throws the signal's reason, and what the first call throws. */
+export async function* listenTo(
+  source: Source,
+  filter: EventFilter,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<QueueEvent, void, undefined> {
+  signal?.throwIfAborted()
+  const ear = new Ear(source, filter)
+  try {
+    await ear.open()
+    for (;;) {
+      signal?.throwIfAborted()
+      const event = ear.next()
+      if (event === undefined) await ear.sleep(signal)
+      else yield event
+    }
+  } finally {
+    await ear.close()
+  }
+}
+
+class Ear {
+  readonly #source: Source
+  readonly #filter: EventFilter
+  readonly #name: string
+  readonly #sleeper = new Sleeper()
+  #subscription: Subscription | null = null
+  #timer: NodeJS.Timeout | null = null
+  #waiting: QueueEvent[] = []
+  /** Number of the newest message, and of what the queue told last; null: not known yet. */
+  #heard: number | null = null
+  #told = 0
+  /** Until when the queue publishes for this listener, by the server's clock. */
+  #listensUntilMs = 0
+  #closed = false
+  #failure: DriverError | null = null
+
+  constructor(source: Source, filter: EventFilter) {
+    this.#source = source
+    this.#filter = filter
+    this.#name = source.unit.runtime.mailbox.newId()
+  }
+
+  async open(): Promise<void> {
+    const { unit } = this.#source
+    await unit.learn()
+    this.#subscription = await unit.runtime.runner.driver.subscribe(this.#channel, {
+      onMessage: (message) => this.#hear(message),
+      onGap: () => this.#again(),
+    })
+    await this.#listen()
+    this.#plan(LISTEN_MS / 3)
+  }
+
+  /** The next event; undefined: none has come yet. Throws DriverError once the library is closed. */
+  next(): QueueEvent | undefined {
+    if (this.#failure !== null) throw this.#failure
+    return this.#waiting.shift()
+  }
+
+  async sleep(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#waiting.length === 0 && this.#failure === null) await this.#sleeper.sleep(LISTEN_MS, signal)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    // What cannot be told ends by itself.
+    await Promise.allSettled([this.#subscription?.close(), this.#say(0)])
+  }
+
+  get #channel(): string {
+    return `${this.#source.unit.prefix}:events`
+  }
+
+  #say(listenMs: number): Promise<{ status: string; nowMs?: number; number?: number }> {
+    const { unit, codec } = this.#source
+    const where = { channel: this.#channel, sharded: unit.sharded }
+    return unit.run(listen, { codec: codec.name, name: this.#name, listenMs, ...where })
+  }
+
+  async #listen(): Promise<void> {
+    const before = this.#heard ?? 0
+    const { status, nowMs = 0, number = 0 } = await this.#say(LISTEN_MS)
+    if (status === 'full') throw new DriverError('overloaded', 'a thousand listen to the queue already')
+    const isFirst = this.#heard === null
+    // What the queue had told at the last time must be here by now; and nobody was told while it was over.
+    const isMissing = !isFirst && ((this.#heard ?? 0) < this.#told || number < before)
+    if (isMissing || (!isFirst && nowMs >= this.#listensUntilMs)) this.#miss(number)
+    this.#heard ??= number
+    this.#told = number
+    this.#listensUntilMs = nowMs + LISTEN_MS
+  }
+
+  #plan(ms: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    if (this.#closed) return
+    const renew = (): void => {
+      this.#listen().then(
+        () => this.#plan(LISTEN_MS / 3),
+        (error: unknown) => this.#fail(error),
+      )
+    }
+    this.#timer = setTimeout(renew, ms).unref()
+  }
+
+  #fail(error: unknown): void {
+    if (!(error instanceof DriverError && error.code === 'closed')) return this.#plan(RETRY_MS)
+    this.#failure = error
+    this.#sleeper.wake()
+  }
+
+  /** The connection was lost, or the queue has forgotten who listens. */
+  #again(): void {
+    this.#push({ kind: 'gap' })
+    this.#plan(0)
+  }
+
+  #miss(number: number): void {
+    this.#heard = number
+    this.#push({ kind: 'gap' })
+  }
+
+  #hear(message: string): void {
+    const { number, events } = readMessage(message)
+    // Before it is known where to begin, all are new that come.
+    if (this.#heard !== null) {
+      if (number <= this.#heard && number > this.#heard - MOST_WAITING) return
+      if (number !== this.#heard + 1) this.#push({ kind: 'gap' })
+      this.#heard = number
+    }
+    for (const event of events) {
+      this.#push(event)
+      if (event.kind === 'cleared') this.#begin()
+    }
+  }
+
+  /** A queue that was cleared counts from the start. */
+  #begin(): void {
+    this.#heard = null
+    this.#told = 0
+    this.#plan(0)
+  }
+
+  #push(event: QueueEvent): void {
+    if (!this.#filter(event)) return
+    const last = this.#waiting.at(-1)
+    if (event.kind === 'gap' && last?.kind === 'gap') return
+    if (this.#waiting.length >= MOST_WAITING) {
+      if (last?.kind !== 'gap') this.#waiting.push({ kind: 'gap' })
+      return
+    }
+    this.#waiting.push(event)
+    this.#sleeper.wake()
+  }
+}
