@@ -23,13 +23,19 @@ test.each([
   ['*/7 * * * *', 200],
   ['30 2 * * *', 0],
   ['0 0 * * MON-FRI', 9],
-])('the times supplied for %s are the latest %i and one, and fifty to come', (cron, missed) => {
-  const knownMs = NOW - 3 * DAY
-  const over = nextTimes(rule(cron, missed), knownMs, 1000).filter((time) => time <= NOW)
-  const coming = nextTimes(rule(cron, missed), NOW, 50)
+])(
+  'the times supplied for %s with missed %i are as many of the latest, one at least, and fifty to come',
+  (cron, missed) => {
+    const knownMs = NOW - 3 * DAY
+    const over = nextTimes(rule(cron, missed), knownMs, 1000).filter((time) => time <= NOW)
+    const coming = nextTimes(rule(cron, missed), NOW, 50)
 
-  expect(comingTimes(rule(cron, missed), knownMs, NOW)).toEqual([...over.slice(-missed - 1), ...coming])
-})
+    expect(comingTimes(rule(cron, missed), knownMs, NOW)).toEqual([
+      ...over.slice(-Math.max(1, missed)),
+      ...coming,
+    ])
+  },
+)
 
 test('where the known times are not over those behind them are supplied', () => {
   const known = NOW + DAY

@@ -73,7 +73,7 @@ export function comingTimes(rule: CronRule, knownMs: number, nowMs: number): num
 }
 
 function latestTimes(rule: CronRule, afterMs: number, endMs: number): number[] {
-  const count = rule.missed + 1
+  const count = Math.max(1, rule.missed)
   for (let spanMs = FIRST_SPAN_MS; ; spanMs *= 4) {
     const fromMs = Math.max(afterMs, endMs - spanMs)
     const times = timesBetween(rule, fromMs, endMs)
