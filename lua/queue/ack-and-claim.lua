@@ -73,6 +73,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/end
 -- @include shared/queue/note-end
 -- @include shared/queue/tell-others
+-- @include shared/queue/cancel
 -- @include shared/queue/stop
 -- @include shared/queue/finish
 -- @include shared/queue/take

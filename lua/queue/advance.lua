@@ -71,6 +71,7 @@ local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:by
 -- @include shared/queue/parents
 -- @include shared/queue/link
 -- @include shared/queue/end
+-- @include shared/queue/cancel
 -- @include shared/queue/stop
 -- @include shared/queue/judge-one
 -- @include shared/queue/finish

@@ -59,6 +59,7 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 -- @include shared/queue/end
 -- @include shared/queue/note-end
 -- @include shared/queue/tell-others
+-- @include shared/queue/cancel
 -- @include shared/queue/stop
 -- @include shared/queue/bury-claimed
 -- @include shared/queue/judge-one

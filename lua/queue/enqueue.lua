@@ -116,6 +116,7 @@ local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
 local tally = new_tally()
 begin_queue(meta, queue, now_us)
+begin_jobs(keys, queue)
 for at = specs_at, #specs, 22 do
   local place = (at - specs_at) / SPEC_FIELDS
   enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)

@@ -113,6 +113,7 @@ for at = entries_at, #entries, 2 do
     hear_of_parent(keys, queue, source, id, rest)
   elseif number > newest then
     begin_queue(meta, queue, now_us)
+    begin_jobs(keys, queue)
     local seq = exact(number_jobs(queue, 1, now_us))
     enqueue_spec(keys, queue, tally, unpack_spec(rest), 1, 0, seq, now_us)
   end

@@ -61,6 +61,7 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_m
 -- @include shared/queue/end
 -- @include shared/queue/note-end
 -- @include shared/queue/tell-others
+-- @include shared/queue/cancel
 -- @include shared/queue/stop
 -- @include shared/queue/idle
 -- @include shared/queue/judge-one

@@ -23,8 +23,6 @@ local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 -- @include shared/queue/unflag-job
 -- @include shared/queue/find
 
--- A flag of a run; see shared/queue/flagged.
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

@@ -697,7 +697,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '58ebc19c476bebe094de0ee1eee8aeee8d099c97',
+    sha1: '818edf37382f7d858210ab11bbf4b2d21cd5d255',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1764,16 +1764,20 @@ end
     publish(keys.listeners, queue.events, now_ms)
   end
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  happened(queue, 'cancelled', seq, job, run, '')
-  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys, queue, seq, job, run)
-  queue.cancelled = queue.cancelled + 1
+  cancel_job(keys, queue, seq, job, run)
 end
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
 -- ended, and their results stay with them.
@@ -2551,10 +2555,7 @@ local function reclaim_lost(keys, queue, now_us, most)
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
-        happened(queue, 'cancelled', seq, job, run, '')
-        note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-        erase_job(keys, queue, seq, job, run)
-        queue.cancelled = queue.cancelled + 1
+        cancel_job(keys, queue, seq, job, run)
       elseif run.attempts >= job.max_attempts then
         bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else
@@ -3034,10 +3035,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -3197,49 +3195,50 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1013, 'lua/shared/queue/message.lua', 1],
     [1056, 'lua/shared/queue/publish.lua', 3],
     [1062, 'lua/shared/queue/tell-others.lua', 10],
-    [1065, 'lua/shared/queue/stop.lua', 1],
-    [1076, 'lua/shared/queue/finish.lua', 1],
-    [1167, 'lua/shared/queue/take.lua', 1],
-    [1306, 'lua/shared/queue/lease.lua', 1],
-    [1374, 'lua/shared/queue/told.lua', 1],
-    [1396, 'lua/shared/queue/claimed-before.lua', 1],
-    [1442, 'lua/shared/queue/idle.lua', 1],
-    [1504, 'lua/shared/queue/watch.lua', 1],
-    [1525, 'lua/shared/queue/judge.lua', 1],
-    [1588, 'lua/shared/queue/next-due.lua', 1],
-    [1643, 'lua/queue/ack-and-claim.lua', 86],
-    [1708, 'lua/shared/queue/bring-due.lua', 1],
-    [1710, 'lua/shared/queue/entries.lua', 1],
-    [1728, 'lua/shared/queue/history.lua', 1],
-    [1742, 'lua/shared/queue/failure.lua', 1],
-    [1752, 'lua/shared/queue/note-failure.lua', 1],
-    [1756, 'lua/shared/queue/dead.lua', 1],
-    [1825, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1832, 'lua/shared/queue/reclaim.lua', 1],
-    [1876, 'lua/shared/queue/due.lua', 1],
-    [1898, 'lua/shared/queue/bring-due.lua', 11],
-    [1905, 'lua/shared/queue/spawn.lua', 1],
-    [1910, 'lua/shared/exact.lua', 1],
-    [1915, 'lua/shared/queue/number.lua', 1],
-    [1924, 'lua/shared/queue/enter-tags.lua', 1],
-    [1930, 'lua/shared/queue/leave-short.lua', 1],
-    [1941, 'lua/shared/queue/read-recurrence.lua', 1],
-    [1999, 'lua/shared/queue/recurrence.lua', 1],
-    [2048, 'lua/shared/queue/spawn.lua', 12],
-    [2145, 'lua/shared/queue/bring-due.lua', 19],
-    [2149, 'lua/queue/ack-and-claim.lua', 152],
-    [2153, 'lua/shared/queue/settle.lua', 1],
-    [2154, 'lua/shared/queue/failure.lua', 1],
-    [2164, 'lua/shared/queue/dead.lua', 1],
-    [2233, 'lua/shared/queue/backoff.lua', 1],
-    [2273, 'lua/shared/queue/unblock.lua', 1],
-    [2279, 'lua/shared/queue/outbox.lua', 1],
-    [2290, 'lua/shared/queue/entries.lua', 1],
-    [2308, 'lua/shared/queue/history.lua', 1],
-    [2322, 'lua/shared/queue/settle.lua', 17],
-    [2398, 'lua/queue/ack-and-claim.lua', 157],
-    [2441, 'lua/shared/queue/wait.lua', 1],
-    [2452, 'lua/queue/ack-and-claim.lua', 201],
+    [1065, 'lua/shared/queue/cancel.lua', 1],
+    [1072, 'lua/shared/queue/stop.lua', 1],
+    [1080, 'lua/shared/queue/finish.lua', 1],
+    [1171, 'lua/shared/queue/take.lua', 1],
+    [1310, 'lua/shared/queue/lease.lua', 1],
+    [1378, 'lua/shared/queue/told.lua', 1],
+    [1400, 'lua/shared/queue/claimed-before.lua', 1],
+    [1446, 'lua/shared/queue/idle.lua', 1],
+    [1508, 'lua/shared/queue/watch.lua', 1],
+    [1529, 'lua/shared/queue/judge.lua', 1],
+    [1592, 'lua/shared/queue/next-due.lua', 1],
+    [1647, 'lua/queue/ack-and-claim.lua', 87],
+    [1712, 'lua/shared/queue/bring-due.lua', 1],
+    [1714, 'lua/shared/queue/entries.lua', 1],
+    [1732, 'lua/shared/queue/history.lua', 1],
+    [1746, 'lua/shared/queue/failure.lua', 1],
+    [1756, 'lua/shared/queue/note-failure.lua', 1],
+    [1760, 'lua/shared/queue/dead.lua', 1],
+    [1829, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1836, 'lua/shared/queue/reclaim.lua', 1],
+    [1877, 'lua/shared/queue/due.lua', 1],
+    [1899, 'lua/shared/queue/bring-due.lua', 11],
+    [1906, 'lua/shared/queue/spawn.lua', 1],
+    [1911, 'lua/shared/exact.lua', 1],
+    [1916, 'lua/shared/queue/number.lua', 1],
+    [1925, 'lua/shared/queue/enter-tags.lua', 1],
+    [1931, 'lua/shared/queue/leave-short.lua', 1],
+    [1942, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2000, 'lua/shared/queue/recurrence.lua', 1],
+    [2049, 'lua/shared/queue/spawn.lua', 12],
+    [2146, 'lua/shared/queue/bring-due.lua', 19],
+    [2150, 'lua/queue/ack-and-claim.lua', 153],
+    [2154, 'lua/shared/queue/settle.lua', 1],
+    [2155, 'lua/shared/queue/failure.lua', 1],
+    [2165, 'lua/shared/queue/dead.lua', 1],
+    [2234, 'lua/shared/queue/backoff.lua', 1],
+    [2274, 'lua/shared/queue/unblock.lua', 1],
+    [2280, 'lua/shared/queue/outbox.lua', 1],
+    [2291, 'lua/shared/queue/entries.lua', 1],
+    [2309, 'lua/shared/queue/history.lua', 1],
+    [2323, 'lua/shared/queue/settle.lua', 18],
+    [2396, 'lua/queue/ack-and-claim.lua', 158],
+    [2439, 'lua/shared/queue/wait.lua', 1],
+    [2450, 'lua/queue/ack-and-claim.lua', 202],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -3328,7 +3327,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'b12f8f68fb458758df9c36b8ad4bc488abcf74be',
+    sha1: '72ecd08dfbc33e7c0fea05bd7028ffb751ed19f3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4702,16 +4701,20 @@ local function end_claim(keys, queue, job, run, now_us)
     free_in_group(keys, job.group, now_us)
   end
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  happened(queue, 'cancelled', seq, job, run, '')
-  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys, queue, seq, job, run)
-  queue.cancelled = queue.cancelled + 1
+  cancel_job(keys, queue, seq, job, run)
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
 local function judge_job(jobs, seq, token)
@@ -4913,7 +4916,6 @@ end
 
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
-  begin_jobs(keys, queue)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
@@ -5212,10 +5214,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -5334,22 +5333,23 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1325, 'lua/shared/queue/end.lua', 1],
     [1346, 'lua/shared/queue/leave-tags.lua', 1],
     [1355, 'lua/shared/queue/end.lua', 23],
-    [1372, 'lua/shared/queue/stop.lua', 1],
-    [1383, 'lua/shared/queue/judge-one.lua', 1],
-    [1393, 'lua/shared/queue/finish.lua', 1],
-    [1484, 'lua/shared/queue/freed.lua', 1],
-    [1493, 'lua/shared/queue/told.lua', 1],
-    [1515, 'lua/shared/queue/outbox.lua', 1],
-    [1526, 'lua/shared/queue/spec.lua', 1],
-    [1648, 'lua/queue/advance.lua', 81],
-    [1721, 'lua/shared/queue/settle.lua', 1],
-    [1722, 'lua/shared/queue/dead.lua', 1],
-    [1791, 'lua/shared/queue/backoff.lua', 1],
-    [1831, 'lua/shared/queue/unblock.lua', 1],
-    [1837, 'lua/shared/queue/entries.lua', 1],
-    [1855, 'lua/shared/queue/history.lua', 1],
-    [1869, 'lua/shared/queue/settle.lua', 17],
-    [1945, 'lua/queue/advance.lua', 155],
+    [1372, 'lua/shared/queue/cancel.lua', 1],
+    [1379, 'lua/shared/queue/stop.lua', 1],
+    [1387, 'lua/shared/queue/judge-one.lua', 1],
+    [1397, 'lua/shared/queue/finish.lua', 1],
+    [1488, 'lua/shared/queue/freed.lua', 1],
+    [1497, 'lua/shared/queue/told.lua', 1],
+    [1519, 'lua/shared/queue/outbox.lua', 1],
+    [1530, 'lua/shared/queue/spec.lua', 1],
+    [1651, 'lua/queue/advance.lua', 82],
+    [1724, 'lua/shared/queue/settle.lua', 1],
+    [1725, 'lua/shared/queue/dead.lua', 1],
+    [1794, 'lua/shared/queue/backoff.lua', 1],
+    [1834, 'lua/shared/queue/unblock.lua', 1],
+    [1840, 'lua/shared/queue/entries.lua', 1],
+    [1858, 'lua/shared/queue/history.lua', 1],
+    [1872, 'lua/shared/queue/settle.lua', 18],
+    [1945, 'lua/queue/advance.lua', 156],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6250,7 +6250,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '10d9b2a8ded823cb1b49ff58284e401155783231',
+    sha1: 'dafaa00de7a6e2c4819d54a8efba372fcaa88aea',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7342,16 +7342,20 @@ end
     publish(keys.listeners, queue.events, now_ms)
   end
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  happened(queue, 'cancelled', seq, job, run, '')
-  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys, queue, seq, job, run)
-  queue.cancelled = queue.cancelled + 1
+  cancel_job(keys, queue, seq, job, run)
 end
 -- The end of a job that was claimed until now, and is dead.
 local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
@@ -7639,10 +7643,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -7747,21 +7748,22 @@ return { 'buried', queue.chores, refused }
     [1038, 'lua/shared/queue/message.lua', 1],
     [1081, 'lua/shared/queue/publish.lua', 3],
     [1087, 'lua/shared/queue/tell-others.lua', 10],
-    [1090, 'lua/shared/queue/stop.lua', 1],
-    [1101, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1108, 'lua/shared/queue/judge-one.lua', 1],
-    [1118, 'lua/shared/queue/told.lua', 1],
-    [1140, 'lua/shared/queue/idle.lua', 1],
-    [1202, 'lua/shared/queue/freed.lua', 1],
-    [1211, 'lua/queue/bury.lua', 68],
-    [1274, 'lua/shared/queue/settle.lua', 1],
-    [1275, 'lua/shared/queue/note-due.lua', 1],
-    [1283, 'lua/shared/queue/ready.lua', 1],
-    [1317, 'lua/shared/queue/backoff.lua', 1],
-    [1357, 'lua/shared/queue/unblock.lua', 1],
-    [1363, 'lua/shared/queue/outbox.lua', 1],
-    [1374, 'lua/shared/queue/settle.lua', 17],
-    [1450, 'lua/queue/bury.lua', 132],
+    [1090, 'lua/shared/queue/cancel.lua', 1],
+    [1097, 'lua/shared/queue/stop.lua', 1],
+    [1105, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1112, 'lua/shared/queue/judge-one.lua', 1],
+    [1122, 'lua/shared/queue/told.lua', 1],
+    [1144, 'lua/shared/queue/idle.lua', 1],
+    [1206, 'lua/shared/queue/freed.lua', 1],
+    [1215, 'lua/queue/bury.lua', 69],
+    [1278, 'lua/shared/queue/settle.lua', 1],
+    [1279, 'lua/shared/queue/note-due.lua', 1],
+    [1287, 'lua/shared/queue/ready.lua', 1],
+    [1321, 'lua/shared/queue/backoff.lua', 1],
+    [1361, 'lua/shared/queue/unblock.lua', 1],
+    [1367, 'lua/shared/queue/outbox.lua', 1],
+    [1378, 'lua/shared/queue/settle.lua', 18],
+    [1451, 'lua/queue/bury.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -7826,7 +7828,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'edafec010cdd76de491ff9f8d852bf21dad36d0f',
+    sha1: '9f007605fd2d9173c0b5798f7827eda9a66809cd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9109,6 +9111,13 @@ local function put_out(keys, queue, target, what, now_us)
   redis.call('ZADD', keys.outbox, number, number)
   queue.chores = with_flag(queue.chores, DELIVER)
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -9122,10 +9131,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -9242,8 +9248,9 @@ return { 'cancelled', queue.chores, outcomes }
     [1224, 'lua/shared/queue/backoff.lua', 1],
     [1264, 'lua/shared/queue/unblock.lua', 1],
     [1270, 'lua/shared/queue/outbox.lua', 1],
-    [1281, 'lua/shared/queue/settle.lua', 17],
-    [1357, 'lua/queue/cancel.lua', 126],
+    [1281, 'lua/shared/queue/cancel.lua', 1],
+    [1288, 'lua/shared/queue/settle.lua', 18],
+    [1361, 'lua/queue/cancel.lua', 126],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -9297,7 +9304,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'b9439ef30857f17eb2d0174d1e1ff435f88b7b5b',
+    sha1: '0ae8812650ed40166d100e6cc371c5dab43d32bb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10685,6 +10692,13 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -10698,10 +10712,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -10819,8 +10830,9 @@ return { 'changed', left, queue.chores }
     [1330, 'lua/shared/queue/history.lua', 1],
     [1344, 'lua/shared/queue/happened.lua', 1],
     [1356, 'lua/shared/queue/note-end.lua', 1],
-    [1386, 'lua/shared/queue/settle.lua', 17],
-    [1462, 'lua/queue/change-parents.lua', 115],
+    [1386, 'lua/shared/queue/cancel.lua', 1],
+    [1393, 'lua/shared/queue/settle.lua', 18],
+    [1466, 'lua/queue/change-parents.lua', 115],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -12945,7 +12957,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '01f2841bf42ed2812bbfb961d558df1c84f8305e',
+    sha1: 'aa38870252e4300953026cdffa471a0705f99821',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14272,7 +14284,6 @@ end
 
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
-  begin_jobs(keys, queue)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
@@ -14385,6 +14396,7 @@ local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
 local tally = new_tally()
 begin_queue(meta, queue, now_us)
+begin_jobs(keys, queue)
 for at = specs_at, #specs, 22 do
   local place = (at - specs_at) / SPEC_FIELDS
   enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
@@ -14626,6 +14638,13 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -14639,10 +14658,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -14753,7 +14769,7 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1124, 'lua/shared/queue/parents.lua', 1],
     [1205, 'lua/shared/queue/link.lua', 1],
     [1268, 'lua/shared/queue/spec.lua', 1],
-    [1390, 'lua/queue/enqueue.lua', 71],
+    [1389, 'lua/queue/enqueue.lua', 71],
     [1443, 'lua/shared/queue/settle.lua', 1],
     [1444, 'lua/shared/queue/dead.lua', 1],
     [1513, 'lua/shared/queue/end.lua', 1],
@@ -14765,8 +14781,9 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1617, 'lua/shared/queue/entries.lua', 1],
     [1635, 'lua/shared/queue/history.lua', 1],
     [1649, 'lua/shared/queue/note-end.lua', 1],
-    [1679, 'lua/shared/queue/settle.lua', 17],
-    [1755, 'lua/queue/enqueue.lua', 125],
+    [1679, 'lua/shared/queue/cancel.lua', 1],
+    [1686, 'lua/shared/queue/settle.lua', 18],
+    [1759, 'lua/queue/enqueue.lua', 126],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -18158,7 +18175,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '924c716d7ad79cf8c7365bc563e4757d75fc1156',
+    sha1: '871c669b067e707ae89ced130f4e2b0edab59011',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19419,7 +19436,6 @@ end
 
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
-  begin_jobs(keys, queue)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0
@@ -19534,6 +19550,7 @@ for at = entries_at, #entries, 2 do
     hear_of_parent(keys, queue, source, id, rest)
   elseif number > newest then
     begin_queue(meta, queue, now_us)
+    begin_jobs(keys, queue)
     local seq = exact(number_jobs(queue, 1, now_us))
     enqueue_spec(keys, queue, tally, unpack_spec(rest), 1, 0, seq, now_us)
   end
@@ -19779,6 +19796,13 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -19792,10 +19816,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -19903,7 +19924,7 @@ return { 'received', queue.chores }
     [1058, 'lua/shared/queue/parents.lua', 1],
     [1139, 'lua/shared/queue/link.lua', 1],
     [1202, 'lua/shared/queue/spec.lua', 1],
-    [1324, 'lua/queue/receive.lua', 66],
+    [1323, 'lua/queue/receive.lua', 66],
     [1383, 'lua/shared/queue/settle.lua', 1],
     [1384, 'lua/shared/queue/dead.lua', 1],
     [1453, 'lua/shared/queue/end.lua', 1],
@@ -19915,8 +19936,9 @@ return { 'received', queue.chores }
     [1557, 'lua/shared/queue/entries.lua', 1],
     [1575, 'lua/shared/queue/history.lua', 1],
     [1589, 'lua/shared/queue/note-end.lua', 1],
-    [1619, 'lua/shared/queue/settle.lua', 17],
-    [1695, 'lua/queue/receive.lua', 126],
+    [1619, 'lua/shared/queue/cancel.lua', 1],
+    [1626, 'lua/shared/queue/settle.lua', 18],
+    [1699, 'lua/queue/receive.lua', 127],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -21607,7 +21629,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '00f5c23438081202573ae434590d28d6d73d3a76',
+    sha1: '438b5e64a521efcdd1b398d89463358640f94777',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22703,16 +22725,20 @@ end
     publish(keys.listeners, queue.events, now_ms)
   end
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  happened(queue, 'cancelled', seq, job, run, '')
-  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys, queue, seq, job, run)
-  queue.cancelled = queue.cancelled + 1
+  cancel_job(keys, queue, seq, job, run)
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
@@ -23029,10 +23055,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -23136,20 +23159,21 @@ return { 'released', queue.chores, refused }
     [1042, 'lua/shared/queue/message.lua', 1],
     [1085, 'lua/shared/queue/publish.lua', 3],
     [1091, 'lua/shared/queue/tell-others.lua', 10],
-    [1094, 'lua/shared/queue/stop.lua', 1],
-    [1105, 'lua/shared/queue/idle.lua', 1],
-    [1167, 'lua/shared/queue/judge-one.lua', 1],
-    [1177, 'lua/shared/queue/told.lua', 1],
-    [1199, 'lua/shared/queue/freed.lua', 1],
-    [1208, 'lua/shared/queue/give-back.lua', 1],
-    [1244, 'lua/queue/release.lua', 70],
-    [1310, 'lua/shared/queue/settle.lua', 1],
-    [1311, 'lua/shared/queue/failure.lua', 1],
-    [1321, 'lua/shared/queue/dead.lua', 1],
-    [1390, 'lua/shared/queue/unblock.lua', 1],
-    [1396, 'lua/shared/queue/outbox.lua', 1],
-    [1407, 'lua/shared/queue/settle.lua', 17],
-    [1483, 'lua/queue/release.lua', 137],
+    [1094, 'lua/shared/queue/cancel.lua', 1],
+    [1101, 'lua/shared/queue/stop.lua', 1],
+    [1109, 'lua/shared/queue/idle.lua', 1],
+    [1171, 'lua/shared/queue/judge-one.lua', 1],
+    [1181, 'lua/shared/queue/told.lua', 1],
+    [1203, 'lua/shared/queue/freed.lua', 1],
+    [1212, 'lua/shared/queue/give-back.lua', 1],
+    [1248, 'lua/queue/release.lua', 71],
+    [1314, 'lua/shared/queue/settle.lua', 1],
+    [1315, 'lua/shared/queue/failure.lua', 1],
+    [1325, 'lua/shared/queue/dead.lua', 1],
+    [1394, 'lua/shared/queue/unblock.lua', 1],
+    [1400, 'lua/shared/queue/outbox.lua', 1],
+    [1411, 'lua/shared/queue/settle.lua', 18],
+    [1484, 'lua/queue/release.lua', 138],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -23964,7 +23988,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'fbbfa54846a437ca9fffa858f23d67f3a6b982dd',
+    sha1: 'a5385384585abcb7fb0e8651d3d1eddbfdb59ff3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25066,6 +25090,13 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -25079,10 +25110,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -25239,12 +25267,13 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [1053, 'lua/shared/queue/unblock.lua', 1],
     [1059, 'lua/shared/queue/outbox.lua', 1],
     [1070, 'lua/shared/queue/note-end.lua', 1],
-    [1100, 'lua/shared/queue/settle.lua', 17],
-    [1176, 'lua/queue/requeue-failed.lua', 104],
-    [1182, 'lua/shared/queue/publish.lua', 1],
-    [1183, 'lua/shared/queue/message.lua', 1],
-    [1226, 'lua/shared/queue/publish.lua', 3],
-    [1232, 'lua/queue/requeue-failed.lua', 111],
+    [1100, 'lua/shared/queue/cancel.lua', 1],
+    [1107, 'lua/shared/queue/settle.lua', 18],
+    [1180, 'lua/queue/requeue-failed.lua', 104],
+    [1186, 'lua/shared/queue/publish.lua', 1],
+    [1187, 'lua/shared/queue/message.lua', 1],
+    [1230, 'lua/shared/queue/publish.lua', 3],
+    [1236, 'lua/queue/requeue-failed.lua', 111],
   ],
   encode(args) {
     return withoutDefaults([
@@ -26457,7 +26486,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '4de3691b9d971e63c1e3d476457ab878f498d53d',
+    sha1: '5f83d2eba64ed224b8c036c711164daf00dbce6a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27636,16 +27665,20 @@ end
     publish(keys.listeners, queue.events, now_ms)
   end
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  happened(queue, 'cancelled', seq, job, run, '')
-  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys, queue, seq, job, run)
-  queue.cancelled = queue.cancelled + 1
+  cancel_job(keys, queue, seq, job, run)
 end
 -- The end of a job that was claimed until now, and is dead.
 local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
@@ -27862,10 +27895,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -27980,18 +28010,19 @@ return { 'retried', queue.chores, refused, buried }
     [1125, 'lua/shared/queue/message.lua', 1],
     [1168, 'lua/shared/queue/publish.lua', 3],
     [1174, 'lua/shared/queue/tell-others.lua', 10],
-    [1177, 'lua/shared/queue/stop.lua', 1],
-    [1188, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1195, 'lua/shared/queue/idle.lua', 1],
-    [1257, 'lua/shared/queue/judge-one.lua', 1],
-    [1267, 'lua/shared/queue/told.lua', 1],
-    [1289, 'lua/shared/queue/freed.lua', 1],
-    [1298, 'lua/queue/retry.lua', 73],
-    [1372, 'lua/shared/queue/settle.lua', 1],
-    [1373, 'lua/shared/queue/unblock.lua', 1],
-    [1379, 'lua/shared/queue/outbox.lua', 1],
-    [1390, 'lua/shared/queue/settle.lua', 17],
-    [1466, 'lua/queue/retry.lua', 148],
+    [1177, 'lua/shared/queue/cancel.lua', 1],
+    [1184, 'lua/shared/queue/stop.lua', 1],
+    [1192, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1199, 'lua/shared/queue/idle.lua', 1],
+    [1261, 'lua/shared/queue/judge-one.lua', 1],
+    [1271, 'lua/shared/queue/told.lua', 1],
+    [1293, 'lua/shared/queue/freed.lua', 1],
+    [1302, 'lua/queue/retry.lua', 74],
+    [1376, 'lua/shared/queue/settle.lua', 1],
+    [1377, 'lua/shared/queue/unblock.lua', 1],
+    [1383, 'lua/shared/queue/outbox.lua', 1],
+    [1394, 'lua/shared/queue/settle.lua', 18],
+    [1467, 'lua/queue/retry.lua', 149],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -29691,7 +29722,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: '6a65f149aa4b74ca0a77d57375c0557f2583ecd4',
+    sha1: '9a6e77b8f3c20dffe7d449bd0936d3a3fc96293a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30028,8 +30059,6 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 
--- A flag of a run; see shared/queue/flagged.
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -30123,10 +30152,10 @@ return { 'tracking', outcomes }
     [295, 'lua/shared/queue/unflag-job.lua', 1],
     [305, 'lua/shared/queue/find.lua', 1],
     [334, 'lua/queue/track.lua', 25],
-    [362, 'lua/shared/queue/publish.lua', 1],
-    [363, 'lua/shared/queue/message.lua', 1],
-    [406, 'lua/shared/queue/publish.lua', 3],
-    [412, 'lua/queue/track.lua', 54],
+    [360, 'lua/shared/queue/publish.lua', 1],
+    [361, 'lua/shared/queue/message.lua', 1],
+    [404, 'lua/shared/queue/publish.lua', 3],
+    [410, 'lua/queue/track.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -30390,7 +30419,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '1bb650094b944b1989a391c2e05373da26f7b7dd',
+    sha1: '735ba0ea731b4ede90d34c0d254bab1bd40a7824',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31455,6 +31484,13 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
+-- The end of a job that was cancelled, and stands nowhere any more.
+local function cancel_job(keys, queue, seq, job, run)
+  happened(queue, 'cancelled', seq, job, run, '')
+  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
+  erase_job(keys, queue, seq, job, run)
+  queue.cancelled = queue.cancelled + 1
+end
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -31468,10 +31504,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 
@@ -31569,8 +31602,9 @@ return { 'watched', queue.chores, absent }
     [1007, 'lua/shared/queue/history.lua', 1],
     [1021, 'lua/shared/queue/happened.lua', 1],
     [1033, 'lua/shared/queue/note-end.lua', 1],
-    [1063, 'lua/shared/queue/settle.lua', 17],
-    [1139, 'lua/queue/watch.lua', 79],
+    [1063, 'lua/shared/queue/cancel.lua', 1],
+    [1070, 'lua/shared/queue/settle.lua', 18],
+    [1143, 'lua/queue/watch.lua', 79],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

@@ -18,10 +18,7 @@ local function reclaim_lost(keys, queue, now_us, most)
       local job, run = read_job(stored[1]), unpack_run(stored[2])
       end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
-        happened(queue, 'cancelled', seq, job, run, '')
-        note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-        erase_job(keys, queue, seq, job, run)
-        queue.cancelled = queue.cancelled + 1
+        cancel_job(keys, queue, seq, job, run)
       elseif run.attempts >= job.max_attempts then
         bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
       else

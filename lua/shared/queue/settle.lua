@@ -14,6 +14,7 @@
 -- @include shared/queue/history
 -- @include shared/queue/happened
 -- @include shared/queue/note-end
+-- @include shared/queue/cancel
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -27,10 +28,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
-    happened(queue, 'cancelled', seq, job, run, '')
-    note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-    erase_job(keys, queue, seq, job, run)
-    queue.cancelled = queue.cancelled + 1
+    cancel_job(keys, queue, seq, job, run)
   end
 end
 

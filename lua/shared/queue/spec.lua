@@ -55,7 +55,6 @@ end
 
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
-  begin_jobs(keys, queue)
   local now_ms = math.floor(now_us / 1000)
   local job, payload, delay_ms = read_spec(specs, at), specs[at + 1], tonumber(specs[at + 3])
   local due_ms = delay_ms > 0 and now_ms + delay_ms or 0

@@ -4,8 +4,5 @@ local function stop_job(keys, queue, seq, now_us)
   local job, run = read_job(stored[1]), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
-  happened(queue, 'cancelled', seq, job, run, '')
-  note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
-  erase_job(keys, queue, seq, job, run)
-  queue.cancelled = queue.cancelled + 1
+  cancel_job(keys, queue, seq, job, run)
 end
