@@ -1,6 +1,6 @@
-// Keeps the leases of claimed jobs: one timer for all of them, and one call for those of a queue.
-// It ticks every third of a lease, and when
-// the next lease ends, so that nobody works on what others may begin, also when no extension comes through.
+// Keeps the leases of claimed jobs: one timer for all of them, and one call for those of a queue. It ticks every third of
+// a lease, and when the next lease ends, so that nobody works on what others may begin, also when no extension comes
+// through.
 
 import type { ClaimedJob } from './claimed-job.ts'
 import type { Settler } from './settling.ts'
