@@ -4,9 +4,9 @@ import { advance } from '../generated/queue.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { checkName } from '../runtime/keys.ts'
 import { learnTold } from '../runtime/told.ts'
-import { encodeJob } from './enqueueing.ts'
+import { encodeJob, toSpec } from './enqueueing.ts'
 import { type LossReason, reasonsOf } from './exchange.ts'
-import { JOB_OPTIONS, type JobOptions, type JobSpec, toSpecOptions } from './job-options.ts'
+import { checkJobName, JOB_OPTIONS, type JobOptions, type JobSpec, toSpecOptions } from './job-options.ts'
 import type { Leased } from './leased.ts'
 import type { Source } from './source.ts'
 
@@ -40,8 +40,8 @@ export function toStep(
   checkOptions('next', next, ['queue', 'name', 'payload', ...JOB_OPTIONS])
   const { queue, name, payload, ...options } = next
   const target = queue === undefined || queue === source.name ? '' : checkName('queue', queue)
-  const { spec } = encodeJob(source.codec, name, payload, toSpecOptions(options))
-  return { ...spec, result, target }
+  const job = encodeJob(source.codec, checkJobName(name), payload, toSpecOptions(options))
+  return { ...toSpec(job), result, target }
 }
 
 /** What became of each, in one call; that a job was lost is a value. */

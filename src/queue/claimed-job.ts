@@ -60,6 +60,7 @@ export interface Settling {
 export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
 
 export const MAX_MESSAGE_BYTES = 4096
+const NO_TAGS: readonly string[] = []
 
 export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   readonly number: string
@@ -115,7 +116,7 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     this.maxAttempts = options?.maxAttempts ?? PLAIN.maxAttempts
     this.priority = options?.priority ?? 0
     this.group = options?.group ?? ''
-    this.tags = options === undefined || options.tags === '' ? [] : options.tags.split('\0')
+    this.tags = options === undefined || options.tags === '' ? NO_TAGS : options.tags.split('\0')
     this.trace = options?.trace ?? ''
     this.maxRunMs = options?.maxRunMs ?? 0
     this.enqueuedAtMs = Math.floor(told.number / 1000)
@@ -168,13 +169,28 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   }
 
   /** The job is done. A second call does nothing. Throws LeaseLostError when it was lost before. */
-  async ack(result?: unknown): Promise<void> {
-    if (this.#outcome === 'acked') return
-    this.#acking ??= this.#settle(async () => {
+  ack(result?: unknown): Promise<void> {
+    // Few promises: they are a good part of what a job costs here.
+    if (this.#outcome === 'acked') return Promise.resolve()
+    if (this.#acking !== null) return this.#acking
+    if (!this.isClaimed) return Promise.reject(this.#lostError())
+    const acking = this.#ack(result)
+    // It may be over already: the codec refused the result.
+    if (this.#state === 'settled') this.#acking = acking
+    return acking
+  }
+
+  async #ack(result: unknown): Promise<void> {
+    this.#state = 'settled'
+    try {
       await this.#settling.ack(this, result)
       this.#outcome = 'acked'
-    }).finally(() => (this.#acking = null))
-    await this.#acking
+    } catch (error) {
+      this.#notSettled(error)
+      throw error
+    } finally {
+      this.#acking = null
+    }
   }
 
   /**
@@ -310,10 +326,14 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     try {
       return await send()
     } catch (error) {
-      // What could not be told may be told again, as long as the lease lasts.
-      if (this.#state === 'settled') this.#state = error instanceof LeaseLostError ? 'lost' : 'claimed'
+      this.#notSettled(error)
       throw error
     }
+  }
+
+  /** What could not be told may be told again, as long as the lease lasts. */
+  #notSettled(error: unknown): void {
+    if (this.#state === 'settled') this.#state = error instanceof LeaseLostError ? 'lost' : 'claimed'
   }
 
   #lostError(): LeaseLostError {

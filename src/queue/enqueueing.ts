@@ -9,7 +9,7 @@ import { inGroups } from '../runtime/in-groups.ts'
 import { toldOn } from '../runtime/told.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import { toId } from './ids.ts'
-import { checkJobName, type JobSpec, PLAIN } from './job-options.ts'
+import { type JobSpec, PLAIN, type SpecOptions } from './job-options.ts'
 import type { Source } from './source.ts'
 
 export interface Enqueued {
@@ -31,40 +31,33 @@ const MAX_PLAIN_NAME_BYTES = 255
 
 /** A job on its way. */
 export interface Outgoing {
-  readonly spec: JobSpec
-  readonly isPlain: boolean
+  readonly name: string
+  readonly payload: string | Uint8Array
+  readonly options: SpecOptions
   readonly bytes: number
 }
 
-/** Throws InvalidArgumentError. */
+/** `name` is checked already. Throws InvalidArgumentError. */
 export function encodeJob(
   codec: Codec<unknown>,
   name: string,
   payload: unknown,
-  options: Omit<JobSpec, 'name' | 'payload'>,
+  options: SpecOptions,
 ): Outgoing {
   const encoded = codec.encode(payload)
   if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
     throw new InvalidArgumentError('payload', 'must become text or bytes: the codec gave something else')
   }
-  const outgoing = toOutgoing(checkJobName(name), encoded, options)
-  if (outgoing.bytes > MAX_PAYLOAD_BYTES) {
+  const bytes = name.length + Buffer.byteLength(encoded)
+  if (bytes > MAX_PAYLOAD_BYTES) {
     throw new InvalidArgumentError('payload', `must be at most ${MAX_PAYLOAD_BYTES} bytes when encoded`)
   }
-  return outgoing
+  return { name, payload: encoded, options, bytes }
 }
 
-function toOutgoing(
-  name: string,
-  payload: string | Uint8Array,
-  options: Omit<JobSpec, 'name' | 'payload'>,
-): Outgoing {
-  const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength
-  return {
-    spec: { ...options, name, payload },
-    isPlain: options === PLAIN && Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES,
-    bytes: bytes + name.length,
-  }
+/** As the script takes it. */
+export function toSpec({ name, payload, options }: Outgoing): JobSpec {
+  return { ...options, name, payload }
 }
 
 export class Enqueuer {
@@ -84,7 +77,7 @@ export class Enqueuer {
 
   async enqueueMany(jobs: readonly Outgoing[]): Promise<Enqueued[]> {
     const chunks = inGroups(jobs, BATCHES)
-    if (chunks.length === 1 || jobs.every(({ spec }) => spec.parents === '')) {
+    if (chunks.length === 1 || jobs.every(({ options }) => options.parents === '')) {
       return (await Promise.all(chunks.map((chunk) => this.#enqueueChunk(chunk)))).flat()
     }
     // Parents are there before their children: a call that is sent again must not come behind the next one.
@@ -107,11 +100,11 @@ export class Enqueuer {
     const common = { codec: codec.name, ...toldOn(unit) }
     const name = nameOfAll(jobs)
     if (name !== null) {
-      const payloads = jobs.map(({ spec }) => spec.payload)
+      const payloads = jobs.map(({ payload }) => payload)
       const { first } = await run(enqueueAlike, (id) => ({ ...common, ...id, name, payloads }))
       return jobs.map((_, at) => ({ id: toId(this.#source, first + at), duplicate: false }))
     }
-    const specs = jobs.map(({ spec }) => spec)
+    const specs = jobs.map(toSpec)
     const { first, chores, duplicates } = await run(enqueue, (id) => ({ ...common, ...id, specs }))
     const seen = this.#source.chores.see(chores)
     // From now on the queues of the parents tell of their ends.
@@ -139,8 +132,9 @@ function toEnqueued(
 
 /** The name of all, where they are plain and have the same; else null. */
 function nameOfAll(jobs: readonly Outgoing[]): string | null {
-  const name = jobs[0]?.spec.name ?? null
-  return jobs.every(({ isPlain, spec }) => isPlain && spec.name === name) ? name : null
+  const name = jobs[0]?.name ?? ''
+  const areAlike = jobs.every((job) => job.options === PLAIN && job.name === name)
+  return areAlike && Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES ? name : null
 }
 
 function hasParentElsewhere({ parents }: JobSpec): boolean {

@@ -18,6 +18,8 @@ import type { Source } from './source.ts'
 
 export interface ExchangeTerms {
   readonly leaseMs: number
+  /** How many jobs one call may ask for, and ack. */
+  readonly share: number
   /** There may be something to send. */
   plan(): void
   hasRoom(): boolean
@@ -104,12 +106,15 @@ export class Exchanger {
   /** Sends what there is to send, and asks for so many jobs at most. */
   exchange(wanted: number): void {
     if (this.#underWay >= UNDER_WAY) return
-    const limit = Math.min(wanted, MOST_A_CALL)
+    const most = Math.min(this.#terms.share, MOST_A_CALL)
+    const limit = Math.min(wanted, most)
     if (this.#acks.length === 0 && limit === 0) return
-    const pending = this.#acks.splice(0, MOST_A_CALL)
+    const pending = this.#acks.splice(0, most)
     this.#asked += limit
     this.#underWay += 1
     void this.#send(pending, limit).finally(() => this.#settled())
+    // What is left goes in the next turn of the event loop: the server begins with this one meanwhile.
+    if (limit < wanted || this.#acks.length > 0) this.#terms.plan()
   }
 
   async #send(pending: PendingAck[], limit: number): Promise<void> {

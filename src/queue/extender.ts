@@ -25,9 +25,10 @@ export class Extender {
     return this.#jobs.keys()
   }
 
-  keep(job: ClaimedJob, settler: Settler): void {
-    this.#jobs.set(job, settler)
-    this.watch(job)
+  /** Jobs of one call: their leases end at the same time. */
+  keep(jobs: readonly ClaimedJob[], settler: Settler): void {
+    for (const job of jobs) this.#jobs.set(job, settler)
+    if (jobs[0] !== undefined) this.watch(jobs[0])
   }
 
   /** A job that is kept may end sooner than was known. */

@@ -45,8 +45,8 @@ export async function handle(
       terms.onError(misfit, job)
       return () => buryMisfit(job, misfit)
     }
-    const run = (): Promise<unknown> => inTime(job, handler)
-    const result = await (terms.around === undefined ? run() : terms.around(job, run))
+    const run = (): unknown => (job.maxRunMs === 0 ? handler(job as ClaimedJob<never>) : inTime(job, handler))
+    const result = await (terms.around === undefined ? run() : terms.around(job, async () => run()))
     return job.isClaimed ? () => job.ack(result) : nothing
   } catch (error) {
     terms.onError(error, job)
@@ -61,7 +61,6 @@ async function nothing(): Promise<void> {}
 
 /** Throws what the handler throws, or that its time is over. */
 async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown> {
-  if (job.maxRunMs === 0) return await handler(job as ClaimedJob<never>)
   const late = new MaxRunError(job.maxRunMs)
   let timer: NodeJS.Timeout | undefined
   const ends = new Promise<never>((_, reject) => {

@@ -89,7 +89,8 @@ export interface JobSpec {
   readonly keepResultMs: number
 }
 
-type SpecOptions = Omit<JobSpec, 'name' | 'payload'>
+/** What is said of a job beside its name and payload, as the script takes it. */
+export type SpecOptions = Omit<JobSpec, 'name' | 'payload'>
 
 /** What a job is like that says nothing itself; the script knows it too. */
 export const PLAIN: SpecOptions = {
@@ -137,11 +138,9 @@ const MAX_PRIORITY = 1_000_000
 const MAX_TAGS = 20
 const KINDS = ['fixed', 'linear', 'exponential'] as const
 
-/** Throws InvalidArgumentError. */
-export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
-  if (options === undefined) return PLAIN
-  checkOptions('options', options, JOB_OPTIONS)
-  if (Object.keys(options).length === 0) return PLAIN
+/** PLAIN itself where nothing is said, also of a job that has only name and payload. Throws InvalidArgumentError. */
+export function toSpecOptions(options: JobOptions): SpecOptions {
+  if (saysNothing(options)) return PLAIN
   const {
     id,
     delay,
@@ -181,6 +180,11 @@ export function toSpecOptions(options: JobOptions | undefined): SpecOptions {
     ...(ifParentFails === undefined ? {} : { ifParentFails: toIfParentFails(ifParentFails) }),
     ...(keepResult === undefined ? {} : { keepResultMs: toMs('keepResult', keepResult, { max: '30d' }) }),
   }
+}
+
+function saysNothing(options: JobOptions): boolean {
+  for (const key in options) if (key !== 'name' && key !== 'payload') return false
+  return true
 }
 
 /** Throws InvalidArgumentError. */

@@ -149,7 +149,7 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
     return cleared.includes(true)
   }
 
-  #route({ spec: { group, id, unique, idempotencyKey, parents } }: Outgoing): number {
+  #route({ options: { group, id, unique, idempotencyKey, parents } }: Outgoing): number {
     if (parents !== '') throw new InvalidArgumentError('parents', 'must not be there: partitions know none')
     if (looksGiven(id)) throw new InvalidArgumentError('id', 'must not be digits, a dash and digits')
     const decisive = group || id || unique || idempotencyKey

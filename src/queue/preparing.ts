@@ -4,7 +4,7 @@ import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { encodeJob, type Outgoing } from './enqueueing.ts'
 import { type QueueHooks, withTrace } from './hooks.ts'
-import { JOB_OPTIONS, type JobOptions, toSpecOptions } from './job-options.ts'
+import { checkJobName, JOB_OPTIONS, type JobOptions, PLAIN, type SpecOptions, toSpecOptions } from './job-options.ts'
 import type { Source } from './source.ts'
 
 export interface NewJob<Jobs extends object, Name extends keyof Jobs = keyof Jobs> extends JobOptions {
@@ -12,9 +12,13 @@ export interface NewJob<Jobs extends object, Name extends keyof Jobs = keyof Job
   payload: Jobs[Name]
 }
 
+const NEW_JOB: readonly string[] = ['name', 'payload', ...JOB_OPTIONS]
+
 export class Preparer {
   readonly #source: Pick<Source, 'codec' | 'checks'>
   readonly #hooks: QueueHooks
+  /** The newest name that was found right: jobs come in rows of one name. */
+  #rightName = ''
 
   constructor(source: Pick<Source, 'codec' | 'checks'>, hooks: QueueHooks) {
     this.#source = source
@@ -23,7 +27,8 @@ export class Preparer {
 
   /** A promise where the schema of the payload takes its time. Throws InvalidArgumentError. */
   one(name: string, payload: unknown, options: JobOptions | undefined): Outgoing | Promise<Outgoing> {
-    const outgoing = this.#toOutgoing(name, payload, options)
+    if (options !== undefined) checkOptions('options', options, JOB_OPTIONS)
+    const outgoing = this.#toOutgoing(name, payload, options === undefined ? PLAIN : toSpecOptions(options))
     const checking = this.#source.checks?.check(name, payload, 'payload')
     return checking === undefined ? outgoing : checking.then(() => outgoing)
   }
@@ -32,9 +37,8 @@ export class Preparer {
   many<Jobs extends object>(jobs: readonly NewJob<Jobs>[]): Outgoing[] | Promise<Outgoing[]> {
     if (!Array.isArray(jobs)) throw new InvalidArgumentError('jobs', 'must be a list of jobs')
     const outgoing = (jobs as readonly NewJob<Jobs>[]).map((job) => {
-      checkOptions('job', job, ['name', 'payload', ...JOB_OPTIONS])
-      const { name, payload, ...options } = job
-      return this.#toOutgoing(name, payload, options)
+      checkOptions('job', job, NEW_JOB)
+      return this.#toOutgoing(job.name, job.payload, toSpecOptions(job))
     })
     const late = this.#checkPayloads(jobs)
     return late.length === 0 ? outgoing : Promise.all(late).then(() => outgoing)
@@ -48,7 +52,8 @@ export class Preparer {
       .filter((checking) => checking !== undefined)
   }
 
-  #toOutgoing(name: string, payload: unknown, options: JobOptions | undefined): Outgoing {
-    return encodeJob(this.#source.codec, name, payload, withTrace(toSpecOptions(options), this.#hooks))
+  #toOutgoing(name: string, payload: unknown, options: SpecOptions): Outgoing {
+    if (name !== this.#rightName) this.#rightName = checkJobName(name)
+    return encodeJob(this.#source.codec, name, payload, withTrace(options, this.#hooks))
   }
 }

@@ -4,8 +4,8 @@ import { type RecurrencesAnswer, recur, recurrences, unrecur } from '../generate
 import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { learnTold } from '../runtime/told.ts'
-import { encodeJob } from './enqueueing.ts'
-import { type JobOptions, toSpecOptions, type Unique } from './job-options.ts'
+import { encodeJob, toSpec } from './enqueueing.ts'
+import { checkJobName, type JobOptions, type SpecOptions, toSpecOptions, type Unique } from './job-options.ts'
 import { type Recurrence, type RecurrenceRule, toRecurrence } from './recurrence.ts'
 import { refillOne } from './refilling.ts'
 import type { Source } from './source.ts'
@@ -126,8 +126,9 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
   #define(options: RecurringOptions<Jobs>) {
     checkOptions('options', options, ALL)
     const rule = toRecurrence(pick(options, RULE) as unknown as Recurrence)
-    const { spec } = encodeJob(this.#source.codec, options.name, options.payload, toSpec(options))
-    const { id: _id, delayMs: _delay, replace: _replace, until: till, ...job } = spec
+    const { codec } = this.#source
+    const outgoing = encodeJob(codec, checkJobName(options.name), options.payload, toJobOptions(options))
+    const { id: _id, delayMs: _delay, replace: _replace, until: till, ...job } = toSpec(outgoing)
     const byCron = { everyMs: 0, offsetMs: 0, cron: '', timeZone: '' }
     const { kind: _kind, ...when } = rule
     return { rule, ...job, till, ...byCron, ...when, ...toBounds(options) }
@@ -164,7 +165,7 @@ function toRule(told: RecurrencesAnswer['recurrences'][number]): RecurrenceRule 
     : { kind: 'cron', cron, timeZone, missed }
 }
 
-function toSpec(options: RecurringJobOptions): ReturnType<typeof toSpecOptions> {
+function toJobOptions(options: RecurringJobOptions): SpecOptions {
   const { unique } = options
   // A run takes nobody's place.
   if (typeof unique === 'object' && unique !== null) checkOptions('unique', unique, ['key', 'until', 'for'])

@@ -30,6 +30,8 @@ export interface WorkOptions {
   onError?: (error: unknown, job: ClaimedJob | null) => void
 }
 
+// Below this many jobs one call asks for all; above it two share them, so that the server works while handlers do.
+const WORTH_SHARING = Number(process.env['SHARE'] ?? 16)
 const OPTIONS = ['concurrency', 'prefetch', 'lease', 'onSettled', 'onError'] as const
 
 export class Worker<Jobs extends object> implements AsyncDisposable {
@@ -67,6 +69,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#extender = new Extender(leaseMs, onError)
     const terms = {
       leaseMs,
+      share: Math.max(WORTH_SHARING, Math.ceil(this.#room / 2)),
       take: (jobs: ClaimedJob[], settler: Settler) => this.#take(jobs, settler),
       onExtended: (job: ClaimedJob) => this.#extender.watch(job),
       onError,
@@ -136,10 +139,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       void this.#giveBack(jobs)
       return
     }
-    for (const job of jobs) {
-      this.#extender.keep(job, settler)
-      this.#waiting.push(job)
-    }
+    this.#extender.keep(jobs, settler)
+    this.#waiting.push(...jobs)
     this.#start()
   }
 
@@ -199,7 +200,11 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     const settled = settle()
     this.#start()
     this.#exchangers.plan()
-    await settled.catch((error: unknown) => this.#onError(error, job))
+    try {
+      await settled
+    } catch (error) {
+      this.#onError(error, job)
+    }
     this.#extender.drop(job)
     this.#settling -= 1
     if (job.outcome !== null) this.#onSettled(job)
