@@ -270,6 +270,8 @@ export type {
   SettledAdvance,
   SettlingByToken,
 } from './queue/settling-by-token.ts'
+export type { Spread } from './queue/spread.ts'
+export type { Stats, StatsCounts, StatsOptions, StatsPeriod } from './queue/stats.ts'
 export type { TagCount } from './queue/tagging.ts'
 export { Worker, type WorkOptions } from './queue/worker.ts'
 export type {

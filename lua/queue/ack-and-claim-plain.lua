@@ -13,6 +13,8 @@ local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
 local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[7] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -37,6 +39,8 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs tha
 -- @include shared/queue/idle
 -- @include shared/queue/watch
 -- @include shared/queue/flags
+-- @include shared/queue/note-alike
+-- @include shared/queue/leave-notes
 -- @include shared/queue/plain
 
 local queue = open_queue(meta, codec, caller)
@@ -45,7 +49,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.codec ~= codec or not is_quiet(queue, call, now_ms) then
   return { 'declined' }
 end
-local ended, numbers, bytes = judge_plain(jobs, acks, acks_at)
+local ended, numbers, bytes, name, since_sum, soonest, latest, runs = judge_plain(jobs, acks, acks_at)
 local taken, stored = look_at_listed(jobs, ready, limit)
 if not ended or not taken then
   return { 'declined' }
@@ -55,6 +59,7 @@ if #numbers > 0 then
   redis.call('ZREM', leases, unpack(numbers))
   redis.call('HDEL', jobs, unpack(ended))
   queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
+  note_ran(queue, now_ms, name, since_sum, soonest, latest, runs)
 end
 leave_idle(idle, queue, worker)
 if queue.watch_ms <= now_ms then
@@ -80,6 +85,9 @@ end
 if waits then
   recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
   stand_idle(idle, queue, worker, recheck_ms > 0)
+end
+if queue.noted then
+  leave_notes(notes, stats, queue, queue.noted, now_ms)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
 return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores, told }

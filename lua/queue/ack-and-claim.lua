@@ -36,6 +36,8 @@ local short = KEYS[23] -- sorted set: recurring jobs that run out of known times
 local results = KEYS[24] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[25] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[26] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[27] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[28] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -52,6 +54,8 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/tell
 -- @include shared/next-token
 -- @include shared/queue/state
+-- @include shared/queue/count-job
+-- @include shared/queue/note-spans
 -- @include shared/queue/never
 -- @include shared/queue/save
 -- @include shared/queue/save-call
@@ -111,6 +115,8 @@ local keys = {
   results = results,
   listeners = listeners,
   tagged = tagged,
+  notes = notes,
+  stats = stats,
 }
 
 local queue = open_queue(meta, codec, caller)

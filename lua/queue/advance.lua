@@ -30,6 +30,8 @@ local done = KEYS[20] -- sorted set: jobs that are done and kept -> when they en
 local results = KEYS[21] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[22] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[23] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[24] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[25] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -43,6 +45,8 @@ local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:by
 -- @include shared/calls
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/count-job
+-- @include shared/queue/note-spans
 -- @include shared/queue/save
 -- @include shared/queue/wide
 -- @include shared/queue/save-call
@@ -103,6 +107,8 @@ local keys = {
   results = results,
   listeners = listeners,
   tagged = tagged,
+  notes = notes,
+  stats = stats,
 }
 
 local queue = open_queue(meta, codec, caller)

@@ -28,6 +28,8 @@ local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
 local results = KEYS[20] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[23] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[24] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -40,6 +42,8 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 -- @include shared/calls
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/count-job
+-- @include shared/queue/note-spans
 -- @include shared/queue/save
 -- @include shared/queue/save-call
 -- @include shared/queue/settings
@@ -88,6 +92,8 @@ local keys = {
   results = results,
   listeners = listeners,
   tagged = tagged,
+  notes = notes,
+  stats = stats,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -110,7 +116,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local refused = {}
+local refused, ran = {}, {}
 for at = failures_at, #failures, 4 do
   local seq = failures[at]
   local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
@@ -125,8 +131,11 @@ for at = failures_at, #failures, 4 do
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     bury_claimed(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
+    ran[#ran + 1] = run.at_ms
+    ran[#ran + 1] = run.name
   end
 end
+note_spans(queue, 'b', ran, 2, 1, now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
   -- @include shared/queue/settle

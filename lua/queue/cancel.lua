@@ -29,6 +29,8 @@ local idle = KEYS[19] -- sorted set: workers that wait -> their number
 local results = KEYS[20] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[23] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[24] -- hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -37,6 +39,7 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/clock
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/marks
 -- @include shared/queue/rate
@@ -80,6 +83,8 @@ local keys = {
   results = results,
   listeners = listeners,
   tagged = tagged,
+  notes = notes,
+  stats = stats,
 }
 
 local queue = open_queue(meta, '', '')
@@ -118,6 +123,7 @@ for at = wanted_at, #wanted, 1 do
     end
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
+    count_job(queue, 'c', job.name)
     outcomes[#outcomes + 1] = 'cancelled'
   end
 end

@@ -11,6 +11,8 @@ local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
 local idle = KEYS[4] -- sorted set: workers that wait -> their number
 local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
+local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[7] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -32,6 +34,7 @@ local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 -- @include shared/queue/idle
 -- @include shared/queue/number
 -- @include shared/queue/job
+-- @include shared/queue/leave-notes
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
@@ -82,5 +85,7 @@ if queue.listened_ms * 1000 > now_us then
   end
   publish(listeners, events, math.floor(now_us / 1000))
 end
-save_queue_and_call(meta, queue, caller, call, math.floor(now_us / 1000), exact(first))
+local now_ms = math.floor(now_us / 1000)
+leave_notes(notes, stats, queue, count_note('e', name, count), now_ms)
+save_queue_and_call(meta, queue, caller, call, now_ms, exact(first))
 return { 'enqueued', first }

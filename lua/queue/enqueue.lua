@@ -29,6 +29,8 @@ local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
 local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[20] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local results = KEYS[21] -- hash: ends of jobs, for those who ask
+local notes = KEYS[22] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[23] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -43,6 +45,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/calls
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/wide
 -- @include shared/queue/save-call
@@ -90,6 +93,8 @@ local keys = {
   tagged = tagged,
   results = results,
   listeners = listeners,
+  notes = notes,
+  stats = stats,
 }
 
 local queue = open_queue(meta, codec, caller)

@@ -28,6 +28,8 @@ local inbox = KEYS[19] -- hash: other queue -> number of the newest that came fr
 local results = KEYS[20] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[23] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[24] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local source = ARGV[2] -- text: name of the other queue
 local channel = ARGV[3] -- text: beginning of the channels of processes
@@ -39,6 +41,7 @@ local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see
 -- @include shared/clock
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/wide
 -- @include shared/queue/marks
@@ -85,6 +88,8 @@ local keys = {
   results = results,
   listeners = listeners,
   tagged = tagged,
+  notes = notes,
+  stats = stats,
 }
 
 local queue = open_queue(meta, codec, '')

@@ -29,6 +29,8 @@ local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
 local results = KEYS[20] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[23] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[24] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -41,6 +43,7 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_m
 -- @include shared/calls
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/save-call
 -- @include shared/queue/settings
@@ -90,6 +93,8 @@ local keys = {
   results = results,
   listeners = listeners,
   tagged = tagged,
+  notes = notes,
+  stats = stats,
 }
 
 local queue = open_queue(meta, codec, caller)

@@ -26,6 +26,8 @@ local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else
 local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
 local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[20] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[21] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[22] -- hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -36,6 +38,7 @@ local drops = ARGV[6] == '1' -- flag: whether to remove them
 -- @include shared/clock
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/marks
 -- @include shared/queue/rate
@@ -94,6 +97,7 @@ for _, seq in ipairs(numbers) do
     happened(queue, 'cancelled', seq, job, run, '')
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
+    count_job(queue, 'c', run.name)
   else
     begin_again(keys, queue, seq, job, run, now_us)
   end
@@ -105,6 +109,11 @@ if queue.settling then
 end
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(standing, 8), { channel = channel, sharded = sharded, counted = counted })
+end
+if queue.counted then
+  -- @include shared/queue/leave-notes
+  -- @include shared/queue/packed-notes
+  leave_notes(notes, stats, queue, packed_notes(queue), now_ms)
 end
 if queue.events then
   -- @include shared/queue/publish

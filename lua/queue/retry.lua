@@ -29,6 +29,8 @@ local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
 local results = KEYS[20] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[23] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[24] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -41,6 +43,8 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/calls
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/count-job
+-- @include shared/queue/note-spans
 -- @include shared/queue/save
 -- @include shared/queue/save-call
 -- @include shared/queue/settings
@@ -93,6 +97,8 @@ local keys = {
   results = results,
   listeners = listeners,
   tagged = tagged,
+  notes = notes,
+  stats = stats,
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -116,6 +122,7 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
+local ran = {}
 for at = failures_at, #failures, 5 do
   local place, seq = (at - failures_at) / 5, failures[at]
   local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
@@ -132,6 +139,7 @@ for at = failures_at, #failures, 5 do
     if run.attempts >= job.max_attempts then
       bury_claimed(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
+      note_spans(queue, 'b', { run.at_ms, run.name }, 2, 1, now_ms, 1)
     else
       local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
       note_history(jobs, seq, run, 't', now_ms, run.at_ms, failures[at + 3])
@@ -139,11 +147,14 @@ for at = failures_at, #failures, 5 do
       wait_again(keys, queue, seq, job, run, due_ms, now_us)
       note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
       queue.retried = queue.retried + 1
+      ran[#ran + 1] = run.at_ms
+      ran[#ran + 1] = run.name
       soonest_ms = math.min(soonest_ms, due_ms)
       standing = standing + (due_ms <= now_ms and 1 or 0)
     end
   end
 end
+note_spans(queue, 't', ran, 2, 1, now_ms, 1)
 if queue.settling then
   -- @include shared/queue/settle
   standing = standing + settle_children(keys, queue, now_us, 100)

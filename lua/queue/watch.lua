@@ -23,11 +23,14 @@ local children = KEYS[15] -- sorted set: ref of a parent and child that waits fo
 local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
 local tagged = KEYS[18] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[19] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[20] -- hash: statistics of minutes, hours and days
 local target = ARGV[1] -- text: name of the other queue
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
 -- @include shared/clock
 -- @include shared/queue/state
+-- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/marks
 -- @include shared/queue/job
@@ -77,6 +80,11 @@ end
 if queue.settling then
   -- @include shared/queue/settle
   settle_children(keys, queue, now_us, 100)
+end
+if queue.counted then
+  -- @include shared/queue/leave-notes
+  -- @include shared/queue/packed-notes
+  leave_notes(notes, stats, queue, packed_notes(queue), math.floor(now_us / 1000))
 end
 save_queue(meta, queue)
 return { 'watched', queue.chores, absent }

@@ -19,6 +19,7 @@ import { queueNotes } from './v1-queues-notes.ts'
 import { jobParents } from './v1-queues-parents.ts'
 import { recurringJobs } from './v1-queues-recurring.ts'
 import { queueSettings } from './v1-queues-settings.ts'
+import { queueStats } from './v1-queues-stats.ts'
 import { queueTags } from './v1-queues-tags.ts'
 
 export function v1Queues(app: App, parts: Parts): void {
@@ -35,6 +36,7 @@ export function v1Queues(app: App, parts: Parts): void {
   failedJobs(app, open)
   recurringJobs(app, parts, open)
   queueSettings(app, parts, open)
+  queueStats(app, open)
   wholeQueues(app, open)
 }
 

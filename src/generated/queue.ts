@@ -50,7 +50,7 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '891f9b337be053cd0c51a640e62f939f578b6d1e',
+    sha1: '7e4c4e7c6e438abe88f098522fbac1be38a0a54b',
     reads: false,
     bytes: true,
     source: `--[[
@@ -68,6 +68,8 @@ local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
 local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[7] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -180,7 +182,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -436,6 +438,309 @@ end
 local function flagged(flags, flag)
   return flags == PLAIN and flag or with_flag(flags, flag)
 end
+-- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
+-- millisecond, the last one everything from 38 days on.
+local LAST_BUCKET = 254
+
+local function bucket_of(span_ms)
+  if span_ms < 1 then
+    return 0
+  end
+  local mantissa, exponent = math.frexp(span_ms)
+  local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
+  return bucket < LAST_BUCKET and bucket or LAST_BUCKET
+end
+
+-- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
+-- are in several buckets.
+local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
+  local bucket = bucket_of(greatest_ms)
+  if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
+    return false
+  end
+  local key = #name < 255 and kind .. name or kind
+  -- Clocks may be set back.
+  sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
+  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
+  queue.noted = queue.noted and queue.noted .. note or note
+  return true
+end
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
 -- Whether nothing but plain jobs can be met, nobody listens, and the call is not a repeated one. Of the marks only
@@ -453,7 +758,8 @@ local function is_quiet(queue, call, now_ms)
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
 end
 
--- Of a repeated argument (number, token): the fields and the numbers of the jobs that end, and their bytes. Nil where
+-- Of a repeated argument (number, token): the fields and the numbers of the jobs that end, their bytes, and when they
+-- were claimed: the name of all, where they have one, the sum of those times, the least, the greatest, and all runs. Nil where
 -- one is not plain, or not held.
 local function judge_plain(jobs, acks, acks_at)
   local fields, numbers, bytes, count = {}, {}, 0, 0
@@ -466,20 +772,108 @@ local function judge_plain(jobs, acks, acks_at)
     return fields, numbers, 0
   end
   local stored = redis.call('HMGET', jobs, unpack(fields))
-  local seen = {}
+  local seen, last_name, are_alike = {}, nil, true
+  local since_sum, soonest, latest = 0, math.huge, 0
   for place, packed in ipairs(stored) do
     if not packed or seen[numbers[place]] then
       return nil
     end
     seen[numbers[place]] = true
-    local state, token, attempts, _, size, flags = struct.unpack('>c1dHdI4B', packed)
+    local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
     if state ~= 'c' or flags ~= PLAIN or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
       return nil
     end
     bytes = bytes + size
     fields[count + place] = numbers[place]
+    local name = string.sub(packed, name_at)
+    if name ~= last_name then
+      last_name, are_alike = name, place == 1
+    end
+    since_sum = since_sum + at_ms
+    soonest = at_ms < soonest and at_ms or soonest
+    latest = at_ms > latest and at_ms or latest
   end
-  return fields, numbers, bytes
+  return fields, numbers, bytes, are_alike and last_name, since_sum, soonest, latest, stored
+end
+
+-- Notes how long acked jobs ran; see judge_plain.
+local function note_ran(queue, now_ms, name, since_sum, soonest, latest, stored)
+  local count = #stored
+  local sum = now_ms * count - since_sum
+  if not name or not note_alike(queue, 'a', name, count, sum, now_ms - latest, now_ms - soonest) then
+-- As shared/queue/note-alike, for any jobs.
+
+-- Notes jobs of a flat list, \`step\` values each: since when it waited or ran, and, \`name_at\` behind that, its name. There are
+-- \`per_ms\` units of that time to a millisecond.
+local function note_spans(queue, kind, list, step, name_at, now, per_ms)
+  local groups, by_name = {}, {}
+  for at = 1, #list, step do
+    local name, span_ms = list[at + name_at], (now - list[at]) / per_ms
+    local bucket = bucket_of(span_ms)
+    local by_bucket = by_name[name]
+    if not by_bucket then
+      by_bucket = {}
+      by_name[name] = by_bucket
+    end
+    local group = by_bucket[bucket]
+    if group then
+      group.count, group.sum = group.count + 1, group.sum + span_ms
+      group.greatest = span_ms > group.greatest and span_ms or group.greatest
+    else
+      group = { name = name, count = 1, sum = span_ms, greatest = span_ms }
+      by_bucket[bucket], groups[#groups + 1] = group, group
+    end
+  end
+  for _, group in ipairs(groups) do
+    note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
+  end
+end
+    local list = {}
+    for _, packed in ipairs(stored) do
+      local _, _, _, at_ms, _, _, name_at = struct.unpack('>c1dHdI4B', packed)
+      list[#list + 1] = at_ms
+      list[#list + 1] = string.sub(packed, name_at)
+    end
+    note_spans(queue, 'a', list, 2, 1, now_ms, 1)
+  end
+end
+
+-- Notes how long claimed jobs waited: of each, five values that are told of it.
+local function note_waited(queue, told, name, sum_us, now_us)
+  local count = #told / 5
+  -- Numbers are times, and rise.
+  local least, greatest = (now_us - told[#told - 4]) / 1000, (now_us - told[1]) / 1000
+  local sum = (now_us * count - sum_us) / 1000
+  if not name or not note_alike(queue, 'w', name, count, sum, least, greatest) then
+-- As shared/queue/note-alike, for any jobs.
+
+-- Notes jobs of a flat list, \`step\` values each: since when it waited or ran, and, \`name_at\` behind that, its name. There are
+-- \`per_ms\` units of that time to a millisecond.
+local function note_spans(queue, kind, list, step, name_at, now, per_ms)
+  local groups, by_name = {}, {}
+  for at = 1, #list, step do
+    local name, span_ms = list[at + name_at], (now - list[at]) / per_ms
+    local bucket = bucket_of(span_ms)
+    local by_bucket = by_name[name]
+    if not by_bucket then
+      by_bucket = {}
+      by_name[name] = by_bucket
+    end
+    local group = by_bucket[bucket]
+    if group then
+      group.count, group.sum = group.count + 1, group.sum + span_ms
+      group.greatest = span_ms > group.greatest and span_ms or group.greatest
+    else
+      group = { name = name, count = 1, sum = span_ms, greatest = span_ms }
+      by_bucket[bucket], groups[#groups + 1] = group, group
+    end
+  end
+  for _, group in ipairs(groups) do
+    note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
+  end
+end
+    note_spans(queue, 'w', told, 5, 3, now_us, 1000)
+  end
 end
 
 -- The first jobs of the list and their records. Nil where one is not plain, or was claimed before.
@@ -506,28 +900,34 @@ local function look_at_listed(jobs, ready, count)
   return numbers, stored
 end
 
--- Leases the first jobs of the list. Answers what is told of them.
+-- Leases the first jobs of the list, and notes how long they waited. Answers what is told of them.
 local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, ends_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends, token, bytes = string.format('%.0f', ends_ms), queue.token, 0
   local told, runs, scores, count = {}, {}, {}, #numbers
+  local last_name, are_alike, sum_us = nil, true, 0
   for at, seq in ipairs(numbers) do
-    local record = stored[at]
+    local record, number = stored[at], tonumber(seq)
     local size, length = #record, string.byte(record)
     local name = string.sub(record, 2, length + 1)
     token, bytes = token + 1, bytes + size
     local to, pair = at * 5, at * 2
-    told[to - 4], told[to - 3], told[to - 2] = tonumber(seq), token, 1
+    told[to - 4], told[to - 3], told[to - 2] = number, token, 1
     told[to - 1], told[to] = name, string.sub(record, length + 2)
     runs[pair - 1] = 'r' .. seq
     runs[pair] = struct.pack('>c1dHdI4B', 'c', token, 1, now_ms, size, PLAIN) .. name
     scores[pair - 1], scores[pair] = ends, seq
+    if name ~= last_name then
+      last_name, are_alike = name, at == 1
+    end
+    sum_us = sum_us + number
   end
   redis.call('LTRIM', ready, string.format('%d', count), '-1')
   redis.call('HSET', jobs, unpack(runs))
   widen(queue, WIDE_LEASES, scores, '+inf', WIDE)
   redis.call('ZADD', leases, unpack(scores))
   note_due(queue, ends_ms)
+  note_waited(queue, told, are_alike and last_name, sum_us, now_us)
   queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
   return told
 end
@@ -538,7 +938,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.codec ~= codec or not is_quiet(queue, call, now_ms) then
   return { 'declined' }
 end
-local ended, numbers, bytes = judge_plain(jobs, acks, acks_at)
+local ended, numbers, bytes, name, since_sum, soonest, latest, runs = judge_plain(jobs, acks, acks_at)
 local taken, stored = look_at_listed(jobs, ready, limit)
 if not ended or not taken then
   return { 'declined' }
@@ -548,6 +948,7 @@ if #numbers > 0 then
   redis.call('ZREM', leases, unpack(numbers))
   redis.call('HDEL', jobs, unpack(ended))
   queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
+  note_ran(queue, now_ms, name, since_sum, soonest, latest, runs)
 end
 leave_idle(idle, queue, worker)
 if queue.watch_ms <= now_ms then
@@ -574,28 +975,45 @@ if waits then
   recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
   stand_idle(idle, queue, worker, recheck_ms > 0)
 end
+if queue.noted then
+  leave_notes(notes, stats, queue, queue.noted, now_ms)
+end
 save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
 return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores, told }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'leases', 'idle'],
+  parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/ack-and-claim-plain.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/calls.lua', 1],
-    [79, 'lua/shared/tell.lua', 1],
-    [104, 'lua/shared/next-token.lua', 1],
-    [109, 'lua/shared/queue/state.lua', 1],
-    [185, 'lua/shared/queue/never.lua', 1],
-    [187, 'lua/shared/queue/save.lua', 1],
-    [241, 'lua/shared/queue/save-call.lua', 1],
-    [249, 'lua/shared/queue/wide.lua', 1],
-    [264, 'lua/shared/queue/note-due.lua', 1],
-    [272, 'lua/shared/queue/idle.lua', 1],
-    [334, 'lua/shared/queue/watch.lua', 1],
-    [355, 'lua/shared/queue/flags.lua', 1],
-    [384, 'lua/shared/queue/plain.lua', 1],
-    [479, 'lua/queue/ack-and-claim-plain.lua', 41],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/calls.lua', 1],
+    [81, 'lua/shared/tell.lua', 1],
+    [106, 'lua/shared/next-token.lua', 1],
+    [111, 'lua/shared/queue/state.lua', 1],
+    [187, 'lua/shared/queue/never.lua', 1],
+    [189, 'lua/shared/queue/save.lua', 1],
+    [243, 'lua/shared/queue/save-call.lua', 1],
+    [251, 'lua/shared/queue/wide.lua', 1],
+    [266, 'lua/shared/queue/note-due.lua', 1],
+    [274, 'lua/shared/queue/idle.lua', 1],
+    [336, 'lua/shared/queue/watch.lua', 1],
+    [357, 'lua/shared/queue/flags.lua', 1],
+    [386, 'lua/shared/queue/note-alike.lua', 1],
+    [387, 'lua/shared/queue/bucket.lua', 1],
+    [399, 'lua/shared/queue/note-alike.lua', 3],
+    [414, 'lua/shared/queue/leave-notes.lua', 1],
+    [437, 'lua/shared/queue/fold.lua', 1],
+    [438, 'lua/shared/queue/statistics.lua', 1],
+    [674, 'lua/shared/queue/fold.lua', 3],
+    [685, 'lua/shared/queue/leave-notes.lua', 25],
+    [689, 'lua/shared/queue/plain.lua', 1],
+    [749, 'lua/shared/queue/note-spans.lua', 1],
+    [750, 'lua/shared/queue/note-spans.lua', 3],
+    [776, 'lua/shared/queue/plain.lua', 62],
+    [793, 'lua/shared/queue/note-spans.lua', 1],
+    [794, 'lua/shared/queue/note-spans.lua', 3],
+    [820, 'lua/shared/queue/plain.lua', 80],
+    [879, 'lua/queue/ack-and-claim-plain.lua', 45],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -697,7 +1115,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '818edf37382f7d858210ab11bbf4b2d21cd5d255',
+    sha1: '6c7c774622c2d99cda9d2c82102d7e77f92af601',
     reads: false,
     bytes: true,
     source: `--[[
@@ -714,30 +1132,32 @@ call acks and claims nothing more, and is answered the same as far as the jobs a
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
 local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
-local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[8] -- hash: the groups
-local turns = KEYS[9] -- list: groups that may be served, in turn
+-- KEYS[7] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[8] is groups, a hash: the groups
+-- KEYS[9] is turns, a list: groups that may be served, in turn
 local held = KEYS[10] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[11] -- hash: ids and unique keys of users
-local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[14] -- hash: kinds of failures
-local done = KEYS[15] -- sorted set: jobs that are done and kept -> when they ended, in ms
+-- KEYS[11] is ids, a hash: ids and unique keys of users
+-- KEYS[12] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[13] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[14] is kinds, a hash: kinds of failures
+-- KEYS[15] is done, a sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
-local blocked = KEYS[17] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[18] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[19] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[20] -- sorted set: what goes to other queues -> its number
-local recurrences = KEYS[21] -- hash: recurring jobs
-local recurring = KEYS[22] -- sorted set: recurring jobs -> when they run next, in ms
-local short = KEYS[23] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
-local results = KEYS[24] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[25] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[26] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[17] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[18] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[19] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[20] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[21] is recurrences, a hash: recurring jobs
+-- KEYS[22] is recurring, a sorted set: recurring jobs -> when they run next, in ms
+-- KEYS[23] is short, a sorted set: recurring jobs that run out of known times -> the last of them, in ms
+-- KEYS[24] is results, a hash: ends of jobs, for those who ask
+-- KEYS[25] is listeners, a hash: who listens to events, where, and the number of the newest message
+-- KEYS[26] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[27] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[28] is stats, a hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -850,7 +1270,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -906,6 +1326,74 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
+end
+-- As shared/queue/note-alike, for any jobs.
+-- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
+-- millisecond, the last one everything from 38 days on.
+local LAST_BUCKET = 254
+
+local function bucket_of(span_ms)
+  if span_ms < 1 then
+    return 0
+  end
+  local mantissa, exponent = math.frexp(span_ms)
+  local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
+  return bucket < LAST_BUCKET and bucket or LAST_BUCKET
+end
+
+-- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
+-- are in several buckets.
+local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
+  local bucket = bucket_of(greatest_ms)
+  if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
+    return false
+  end
+  local key = #name < 255 and kind .. name or kind
+  -- Clocks may be set back.
+  sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
+  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
+  queue.noted = queue.noted and queue.noted .. note or note
+  return true
+end
+
+-- Notes jobs of a flat list, \`step\` values each: since when it waited or ran, and, \`name_at\` behind that, its name. There are
+-- \`per_ms\` units of that time to a millisecond.
+local function note_spans(queue, kind, list, step, name_at, now, per_ms)
+  local groups, by_name = {}, {}
+  for at = 1, #list, step do
+    local name, span_ms = list[at + name_at], (now - list[at]) / per_ms
+    local bucket = bucket_of(span_ms)
+    local by_bucket = by_name[name]
+    if not by_bucket then
+      by_bucket = {}
+      by_name[name] = by_bucket
+    end
+    local group = by_bucket[bucket]
+    if group then
+      group.count, group.sum = group.count + 1, group.sum + span_ms
+      group.greatest = span_ms > group.greatest and span_ms or group.greatest
+    else
+      group = { name = name, count = 1, sum = span_ms, greatest = span_ms }
+      by_bucket[bucket], groups[#groups + 1] = group, group
+    end
+  end
+  for _, group in ipairs(groups) do
+    note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
+  end
 end
 -- What \`due_ms\` of a queue is where nothing will be due; see shared/queue/note-due.
 local NEVER_MS = 9007199254740991
@@ -1624,7 +2112,293 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+-- What a call has noted for the statistics and counted.
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -1710,6 +2484,9 @@ local function tell_ends(results, ended, now_ms, how)
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
+  end
   if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
@@ -1770,6 +2547,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
@@ -1814,12 +2592,15 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
   local now_ms = math.floor(now_us / 1000)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  local ran = {}
   -- A removal first, so that it also works when the server is out of memory.
   redis.call('ZREM', keys.leases, ended[1])
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
+    ran[#ran + 1] = run.at_ms
+    ran[#ran + 1] = run.name
     local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
     if has_flag(run.flags, PARENT) then
       end_parent(keys, queue, seq, job.id, 'f', result)
@@ -1869,6 +2650,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     drop_done(keys, queue, settings, now_ms, 100 + #numbers)
   end
   queue.acked = queue.acked + #numbers
+  note_spans(queue, 'a', ran, 2, 1, now_ms, 1)
 end
 -- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
 -- What is taken is a flat list of number, record and packed run (false: none); its \`seen\` are the numbers that it has,
@@ -2022,22 +2804,23 @@ local function tell_options(options, place, seq, job)
   options[#options + 1] = job.tags
 end
 
--- Answers what is told of the jobs, and of those with options what those are.
+-- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited.
 local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends_ms = string.format('%.0f', now_ms + lease_ms)
   local token, events = queue.token, queue.events
   local told, options, runs, ends = {}, {}, {}, {}
+  local waited = {}
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
     local attempts, size = 1, #record
-    local flags = PLAIN
+    local flags, since_ms = PLAIN, seq / 1000
     local name, body_at
     local id = ''
     token = token + 1
     if packed then
       local run = unpack_run(packed)
-      attempts, flags = run.attempts + 1, run.flags
+      attempts, flags, since_ms = run.attempts + 1, run.flags, run.at_ms
     end
     local length = string.byte(record)
     if length > 0 then
@@ -2068,6 +2851,8 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     if events then
       events[#events + 1] = { 'claimed', seq, id, name, attempts, token, flags, '' }
     end
+    waited[#waited + 1] = since_ms
+    waited[#waited + 1] = name
     queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
   end
   queue.token = token
@@ -2075,6 +2860,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   widen(queue, WIDE_LEASES, ends, '+inf', WIDE)
   redis.call('ZADD', keys.leases, unpack(ends))
   note_due(queue, now_ms + lease_ms)
+  note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
   return told, options
 end
 -- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
@@ -2350,29 +3136,31 @@ end
 local keys = {
   idle = idle,
   jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
   leases = leases,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
+  grouped = KEYS[7],
+  groups = KEYS[8],
+  turns = KEYS[9],
   held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  done = done,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  recurrences = recurrences,
-  recurring = recurring,
-  short = short,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
+  ids = KEYS[11],
+  dead = KEYS[12],
+  failed = KEYS[13],
+  kinds = KEYS[14],
+  done = KEYS[15],
+  blocked = KEYS[17],
+  children = KEYS[18],
+  parents = KEYS[19],
+  outbox = KEYS[20],
+  recurrences = KEYS[21],
+  recurring = KEYS[22],
+  short = KEYS[23],
+  results = KEYS[24],
+  listeners = KEYS[25],
+  tagged = KEYS[26],
+  notes = KEYS[27],
+  stats = KEYS[28],
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -2558,6 +3346,7 @@ local function reclaim_lost(keys, queue, now_us, most)
         cancel_job(keys, queue, seq, job, run)
       elseif run.attempts >= job.max_attempts then
         bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        count_job(queue, 'd', run.name)
       else
         happened(queue, 'reclaimed', seq, job, run, LOST)
         stand_ready(keys, queue, job, seq, true, now_us)
@@ -2571,7 +3360,10 @@ local function reclaim_lost(keys, queue, now_us, most)
         note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
         queue.ready = queue.ready + run.size
       end
-      queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
+      if run.state ~= 'x' then
+        queue.reclaimed = queue.reclaimed + 1
+        count_job(queue, 'r', run.name)
+      end
     end
   end
   return #lost
@@ -2817,6 +3609,7 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
   redis.call('HSET', keys.ids, 'i' .. job.id, seq)
   enter_tags(keys.tagged, seq, job.tags)
   happened(queue, 'enqueued', seq, job, nil, '')
+  count_job(queue, 'e', job.name)
   if key ~= '' then
     hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
   end
@@ -3032,6 +3825,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -3157,88 +3951,103 @@ local waiting, chores = waits and 1 or 0, queue.chores
 return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refused, told, options }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [50, 'lua/shared/clock.lua', 1],
-    [56, 'lua/shared/calls.lua', 1],
-    [102, 'lua/shared/tell.lua', 1],
-    [127, 'lua/shared/next-token.lua', 1],
-    [132, 'lua/shared/queue/state.lua', 1],
-    [208, 'lua/shared/queue/never.lua', 1],
-    [210, 'lua/shared/queue/save.lua', 1],
-    [264, 'lua/shared/queue/save-call.lua', 1],
-    [272, 'lua/shared/queue/wide.lua', 1],
-    [287, 'lua/shared/queue/settings.lua', 1],
-    [314, 'lua/shared/queue/marks.lua', 1],
-    [328, 'lua/shared/queue/recurs.lua', 1],
-    [330, 'lua/shared/queue/note-due.lua', 1],
-    [338, 'lua/shared/queue/rate.lua', 1],
-    [358, 'lua/shared/queue/job.lua', 1],
-    [449, 'lua/shared/queue/flags.lua', 1],
-    [478, 'lua/shared/queue/run.lua', 1],
-    [525, 'lua/shared/queue/parents.lua', 1],
-    [606, 'lua/shared/queue/happened.lua', 1],
-    [618, 'lua/shared/queue/names.lua', 1],
-    [664, 'lua/shared/queue/groups.lua', 1],
-    [805, 'lua/shared/queue/ready.lua', 1],
-    [839, 'lua/shared/queue/fields.lua', 1],
-    [848, 'lua/shared/queue/end.lua', 1],
-    [869, 'lua/shared/queue/leave-tags.lua', 1],
-    [878, 'lua/shared/queue/end.lua', 23],
-    [895, 'lua/shared/queue/note-end.lua', 1],
-    [925, 'lua/shared/queue/tell-others.lua', 1],
-    [928, 'lua/shared/queue/result.lua', 1],
-    [953, 'lua/shared/queue/tell-ends.lua', 1],
-    [1009, 'lua/shared/queue/tell-others.lua', 6],
-    [1012, 'lua/shared/queue/publish.lua', 1],
-    [1013, 'lua/shared/queue/message.lua', 1],
-    [1056, 'lua/shared/queue/publish.lua', 3],
-    [1062, 'lua/shared/queue/tell-others.lua', 10],
-    [1065, 'lua/shared/queue/cancel.lua', 1],
-    [1072, 'lua/shared/queue/stop.lua', 1],
-    [1080, 'lua/shared/queue/finish.lua', 1],
-    [1171, 'lua/shared/queue/take.lua', 1],
-    [1310, 'lua/shared/queue/lease.lua', 1],
-    [1378, 'lua/shared/queue/told.lua', 1],
-    [1400, 'lua/shared/queue/claimed-before.lua', 1],
-    [1446, 'lua/shared/queue/idle.lua', 1],
-    [1508, 'lua/shared/queue/watch.lua', 1],
-    [1529, 'lua/shared/queue/judge.lua', 1],
-    [1592, 'lua/shared/queue/next-due.lua', 1],
-    [1647, 'lua/queue/ack-and-claim.lua', 87],
-    [1712, 'lua/shared/queue/bring-due.lua', 1],
-    [1714, 'lua/shared/queue/entries.lua', 1],
-    [1732, 'lua/shared/queue/history.lua', 1],
-    [1746, 'lua/shared/queue/failure.lua', 1],
-    [1756, 'lua/shared/queue/note-failure.lua', 1],
-    [1760, 'lua/shared/queue/dead.lua', 1],
-    [1829, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1836, 'lua/shared/queue/reclaim.lua', 1],
-    [1877, 'lua/shared/queue/due.lua', 1],
-    [1899, 'lua/shared/queue/bring-due.lua', 11],
-    [1906, 'lua/shared/queue/spawn.lua', 1],
-    [1911, 'lua/shared/exact.lua', 1],
-    [1916, 'lua/shared/queue/number.lua', 1],
-    [1925, 'lua/shared/queue/enter-tags.lua', 1],
-    [1931, 'lua/shared/queue/leave-short.lua', 1],
-    [1942, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2000, 'lua/shared/queue/recurrence.lua', 1],
-    [2049, 'lua/shared/queue/spawn.lua', 12],
-    [2146, 'lua/shared/queue/bring-due.lua', 19],
-    [2150, 'lua/queue/ack-and-claim.lua', 153],
-    [2154, 'lua/shared/queue/settle.lua', 1],
-    [2155, 'lua/shared/queue/failure.lua', 1],
-    [2165, 'lua/shared/queue/dead.lua', 1],
-    [2234, 'lua/shared/queue/backoff.lua', 1],
-    [2274, 'lua/shared/queue/unblock.lua', 1],
-    [2280, 'lua/shared/queue/outbox.lua', 1],
-    [2291, 'lua/shared/queue/entries.lua', 1],
-    [2309, 'lua/shared/queue/history.lua', 1],
-    [2323, 'lua/shared/queue/settle.lua', 18],
-    [2396, 'lua/queue/ack-and-claim.lua', 158],
-    [2439, 'lua/shared/queue/wait.lua', 1],
-    [2450, 'lua/queue/ack-and-claim.lua', 202],
+    [52, 'lua/shared/clock.lua', 1],
+    [58, 'lua/shared/calls.lua', 1],
+    [104, 'lua/shared/tell.lua', 1],
+    [129, 'lua/shared/next-token.lua', 1],
+    [134, 'lua/shared/queue/state.lua', 1],
+    [210, 'lua/shared/queue/count-job.lua', 1],
+    [223, 'lua/shared/queue/note-spans.lua', 1],
+    [224, 'lua/shared/queue/note-alike.lua', 1],
+    [225, 'lua/shared/queue/bucket.lua', 1],
+    [237, 'lua/shared/queue/note-alike.lua', 3],
+    [252, 'lua/shared/queue/note-spans.lua', 3],
+    [278, 'lua/shared/queue/never.lua', 1],
+    [280, 'lua/shared/queue/save.lua', 1],
+    [334, 'lua/shared/queue/save-call.lua', 1],
+    [342, 'lua/shared/queue/wide.lua', 1],
+    [357, 'lua/shared/queue/settings.lua', 1],
+    [384, 'lua/shared/queue/marks.lua', 1],
+    [398, 'lua/shared/queue/recurs.lua', 1],
+    [400, 'lua/shared/queue/note-due.lua', 1],
+    [408, 'lua/shared/queue/rate.lua', 1],
+    [428, 'lua/shared/queue/job.lua', 1],
+    [519, 'lua/shared/queue/flags.lua', 1],
+    [548, 'lua/shared/queue/run.lua', 1],
+    [595, 'lua/shared/queue/parents.lua', 1],
+    [676, 'lua/shared/queue/happened.lua', 1],
+    [688, 'lua/shared/queue/names.lua', 1],
+    [734, 'lua/shared/queue/groups.lua', 1],
+    [875, 'lua/shared/queue/ready.lua', 1],
+    [909, 'lua/shared/queue/fields.lua', 1],
+    [918, 'lua/shared/queue/end.lua', 1],
+    [939, 'lua/shared/queue/leave-tags.lua', 1],
+    [948, 'lua/shared/queue/end.lua', 23],
+    [965, 'lua/shared/queue/note-end.lua', 1],
+    [995, 'lua/shared/queue/tell-others.lua', 1],
+    [997, 'lua/shared/queue/packed-notes.lua', 1],
+    [998, 'lua/shared/queue/leave-notes.lua', 1],
+    [1021, 'lua/shared/queue/fold.lua', 1],
+    [1022, 'lua/shared/queue/statistics.lua', 1],
+    [1258, 'lua/shared/queue/fold.lua', 3],
+    [1269, 'lua/shared/queue/leave-notes.lua', 25],
+    [1273, 'lua/shared/queue/packed-notes.lua', 3],
+    [1281, 'lua/shared/queue/tell-others.lua', 4],
+    [1284, 'lua/shared/queue/result.lua', 1],
+    [1309, 'lua/shared/queue/tell-ends.lua', 1],
+    [1365, 'lua/shared/queue/tell-others.lua', 9],
+    [1368, 'lua/shared/queue/tell-others.lua', 13],
+    [1371, 'lua/shared/queue/publish.lua', 1],
+    [1372, 'lua/shared/queue/message.lua', 1],
+    [1415, 'lua/shared/queue/publish.lua', 3],
+    [1421, 'lua/shared/queue/tell-others.lua', 17],
+    [1424, 'lua/shared/queue/cancel.lua', 1],
+    [1432, 'lua/shared/queue/stop.lua', 1],
+    [1440, 'lua/shared/queue/finish.lua', 1],
+    [1535, 'lua/shared/queue/take.lua', 1],
+    [1674, 'lua/shared/queue/lease.lua', 1],
+    [1746, 'lua/shared/queue/told.lua', 1],
+    [1768, 'lua/shared/queue/claimed-before.lua', 1],
+    [1814, 'lua/shared/queue/idle.lua', 1],
+    [1876, 'lua/shared/queue/watch.lua', 1],
+    [1897, 'lua/shared/queue/judge.lua', 1],
+    [1960, 'lua/shared/queue/next-due.lua', 1],
+    [2015, 'lua/queue/ack-and-claim.lua', 91],
+    [2082, 'lua/shared/queue/bring-due.lua', 1],
+    [2084, 'lua/shared/queue/entries.lua', 1],
+    [2102, 'lua/shared/queue/history.lua', 1],
+    [2116, 'lua/shared/queue/failure.lua', 1],
+    [2126, 'lua/shared/queue/note-failure.lua', 1],
+    [2130, 'lua/shared/queue/dead.lua', 1],
+    [2199, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2206, 'lua/shared/queue/reclaim.lua', 1],
+    [2251, 'lua/shared/queue/due.lua', 1],
+    [2273, 'lua/shared/queue/bring-due.lua', 11],
+    [2280, 'lua/shared/queue/spawn.lua', 1],
+    [2285, 'lua/shared/exact.lua', 1],
+    [2290, 'lua/shared/queue/number.lua', 1],
+    [2299, 'lua/shared/queue/enter-tags.lua', 1],
+    [2305, 'lua/shared/queue/leave-short.lua', 1],
+    [2316, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2374, 'lua/shared/queue/recurrence.lua', 1],
+    [2423, 'lua/shared/queue/spawn.lua', 12],
+    [2521, 'lua/shared/queue/bring-due.lua', 19],
+    [2525, 'lua/queue/ack-and-claim.lua', 159],
+    [2529, 'lua/shared/queue/settle.lua', 1],
+    [2530, 'lua/shared/queue/failure.lua', 1],
+    [2540, 'lua/shared/queue/dead.lua', 1],
+    [2609, 'lua/shared/queue/backoff.lua', 1],
+    [2649, 'lua/shared/queue/unblock.lua', 1],
+    [2655, 'lua/shared/queue/outbox.lua', 1],
+    [2666, 'lua/shared/queue/entries.lua', 1],
+    [2684, 'lua/shared/queue/history.lua', 1],
+    [2698, 'lua/shared/queue/settle.lua', 18],
+    [2772, 'lua/queue/ack-and-claim.lua', 164],
+    [2815, 'lua/shared/queue/wait.lua', 1],
+    [2826, 'lua/queue/ack-and-claim.lua', 208],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -3327,7 +4136,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '72ecd08dfbc33e7c0fea05bd7028ffb751ed19f3',
+    sha1: '34c53198e9e0f27d0f80258f3e0783aa38df0497',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3341,27 +4150,29 @@ nothing more.
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local turns = KEYS[8] -- list: groups that may be served, in turn
-local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[10] -- hash: ids and unique keys of users
-local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[13] -- hash: kinds of failures
-local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
-local idle = KEYS[18] -- sorted set: workers that wait -> their number
-local leases = KEYS[19] -- sorted set: claimed jobs -> when the lease ends, in ms
-local done = KEYS[20] -- sorted set: jobs that are done and kept -> when they ended, in ms
-local results = KEYS[21] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[22] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[23] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] is groups, a hash: the groups
+-- KEYS[8] is turns, a list: groups that may be served, in turn
+-- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[10] is ids, a hash: ids and unique keys of users
+-- KEYS[11] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[12] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[13] is kinds, a hash: kinds of failures
+-- KEYS[14] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[15] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[16] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[17] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[18] is idle, a sorted set: workers that wait -> their number
+-- KEYS[19] is leases, a sorted set: claimed jobs -> when the lease ends, in ms
+-- KEYS[20] is done, a sorted set: jobs that are done and kept -> when they ended, in ms
+-- KEYS[21] is results, a hash: ends of jobs, for those who ask
+-- KEYS[22] is listeners, a hash: who listens to events, where, and the number of the newest message
+-- KEYS[23] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[24] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[25] is stats, a hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -3471,7 +4282,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -3527,6 +4338,74 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
+end
+-- As shared/queue/note-alike, for any jobs.
+-- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
+-- millisecond, the last one everything from 38 days on.
+local LAST_BUCKET = 254
+
+local function bucket_of(span_ms)
+  if span_ms < 1 then
+    return 0
+  end
+  local mantissa, exponent = math.frexp(span_ms)
+  local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
+  return bucket < LAST_BUCKET and bucket or LAST_BUCKET
+end
+
+-- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
+-- are in several buckets.
+local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
+  local bucket = bucket_of(greatest_ms)
+  if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
+    return false
+  end
+  local key = #name < 255 and kind .. name or kind
+  -- Clocks may be set back.
+  sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
+  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
+  queue.noted = queue.noted and queue.noted .. note or note
+  return true
+end
+
+-- Notes jobs of a flat list, \`step\` values each: since when it waited or ran, and, \`name_at\` behind that, its name. There are
+-- \`per_ms\` units of that time to a millisecond.
+local function note_spans(queue, kind, list, step, name_at, now, per_ms)
+  local groups, by_name = {}, {}
+  for at = 1, #list, step do
+    local name, span_ms = list[at + name_at], (now - list[at]) / per_ms
+    local bucket = bucket_of(span_ms)
+    local by_bucket = by_name[name]
+    if not by_bucket then
+      by_bucket = {}
+      by_name[name] = by_bucket
+    end
+    local group = by_bucket[bucket]
+    if group then
+      group.count, group.sum = group.count + 1, group.sum + span_ms
+      group.greatest = span_ms > group.greatest and span_ms or group.greatest
+    else
+      group = { name = name, count = 1, sum = span_ms, greatest = span_ms }
+      by_bucket[bucket], groups[#groups + 1] = group, group
+    end
+  end
+  for _, group in ipairs(groups) do
+    note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
+  end
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
@@ -3842,7 +4721,293 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+-- What a call has noted for the statistics and counted.
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -3927,6 +5092,9 @@ local function tell_ends(results, ended, now_ms, how)
   end
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
   end
   if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -4707,6 +5875,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
@@ -4761,12 +5930,15 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
   local now_ms = math.floor(now_us / 1000)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  local ran = {}
   -- A removal first, so that it also works when the server is out of memory.
   redis.call('ZREM', keys.leases, ended[1])
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
+    ran[#ran + 1] = run.at_ms
+    ran[#ran + 1] = run.name
     local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
     if has_flag(run.flags, PARENT) then
       end_parent(keys, queue, seq, job.id, 'f', result)
@@ -4816,6 +5988,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     drop_done(keys, queue, settings, now_ms, 100 + #numbers)
   end
   queue.acked = queue.acked + #numbers
+  note_spans(queue, 'a', ran, 2, 1, now_ms, 1)
 end
 -- Where only so many jobs may be claimed at once, one that ends lets another one start.
 
@@ -4940,6 +6113,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
   happened(queue, 'enqueued', seq, job, nil, '')
+  count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
   if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
     add_blocked(keys, queue, seq, job, payload, now_ms)
@@ -4983,27 +6157,29 @@ end
 
 local keys = {
   jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  idle = idle,
-  leases = leases,
-  done = done,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  ids = KEYS[10],
+  dead = KEYS[11],
+  failed = KEYS[12],
+  kinds = KEYS[13],
+  blocked = KEYS[14],
+  children = KEYS[15],
+  parents = KEYS[16],
+  outbox = KEYS[17],
+  idle = KEYS[18],
+  leases = KEYS[19],
+  done = KEYS[20],
+  results = KEYS[21],
+  listeners = KEYS[22],
+  tagged = KEYS[23],
+  notes = KEYS[24],
+  stats = KEYS[25],
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -5211,6 +6387,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -5286,70 +6463,85 @@ save_queue_and_call(meta, queue, caller, call, now_ms, answer)
 return { 'advanced', first, queue.chores, refused, tally.duplicates }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'leases', 'done', 'results', 'listeners', 'tagged'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'leases', 'done', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/advance.lua', 1],
-    [41, 'lua/shared/exact.lua', 1],
-    [46, 'lua/shared/clock.lua', 1],
-    [52, 'lua/shared/calls.lua', 1],
-    [98, 'lua/shared/tell.lua', 1],
-    [123, 'lua/shared/queue/state.lua', 1],
-    [199, 'lua/shared/queue/save.lua', 1],
-    [253, 'lua/shared/queue/wide.lua', 1],
-    [268, 'lua/shared/queue/save-call.lua', 1],
-    [276, 'lua/shared/queue/settings.lua', 1],
-    [303, 'lua/shared/queue/marks.lua', 1],
-    [317, 'lua/shared/queue/note-due.lua', 1],
-    [325, 'lua/shared/queue/rate.lua', 1],
-    [345, 'lua/shared/queue/job.lua', 1],
-    [436, 'lua/shared/queue/flags.lua', 1],
-    [465, 'lua/shared/queue/happened.lua', 1],
-    [477, 'lua/shared/queue/enter-tags.lua', 1],
-    [483, 'lua/shared/queue/note-end.lua', 1],
-    [513, 'lua/shared/queue/tell-others.lua', 1],
-    [516, 'lua/shared/queue/result.lua', 1],
-    [541, 'lua/shared/queue/tell-ends.lua', 1],
-    [597, 'lua/shared/queue/tell-others.lua', 6],
-    [600, 'lua/shared/queue/publish.lua', 1],
-    [601, 'lua/shared/queue/message.lua', 1],
-    [644, 'lua/shared/queue/publish.lua', 3],
-    [650, 'lua/shared/queue/tell-others.lua', 10],
-    [653, 'lua/shared/queue/run.lua', 1],
-    [700, 'lua/shared/queue/fields.lua', 1],
-    [709, 'lua/shared/queue/names.lua', 1],
-    [755, 'lua/shared/queue/groups.lua', 1],
-    [896, 'lua/shared/queue/ready.lua', 1],
-    [930, 'lua/shared/queue/number.lua', 1],
-    [939, 'lua/shared/queue/enqueue.lua', 1],
-    [977, 'lua/shared/queue/replace.lua', 1],
-    [1032, 'lua/shared/queue/leave-tags.lua', 1],
-    [1041, 'lua/shared/queue/replace.lua', 57],
-    [1066, 'lua/shared/queue/idempotency.lua', 1],
-    [1080, 'lua/shared/queue/idle.lua', 1],
-    [1142, 'lua/shared/queue/find.lua', 1],
-    [1171, 'lua/shared/queue/failure.lua', 1],
-    [1181, 'lua/shared/queue/parents.lua', 1],
-    [1262, 'lua/shared/queue/link.lua', 1],
-    [1325, 'lua/shared/queue/end.lua', 1],
-    [1346, 'lua/shared/queue/leave-tags.lua', 1],
-    [1355, 'lua/shared/queue/end.lua', 23],
-    [1372, 'lua/shared/queue/cancel.lua', 1],
-    [1379, 'lua/shared/queue/stop.lua', 1],
-    [1387, 'lua/shared/queue/judge-one.lua', 1],
-    [1397, 'lua/shared/queue/finish.lua', 1],
-    [1488, 'lua/shared/queue/freed.lua', 1],
-    [1497, 'lua/shared/queue/told.lua', 1],
-    [1519, 'lua/shared/queue/outbox.lua', 1],
-    [1530, 'lua/shared/queue/spec.lua', 1],
-    [1651, 'lua/queue/advance.lua', 82],
-    [1724, 'lua/shared/queue/settle.lua', 1],
-    [1725, 'lua/shared/queue/dead.lua', 1],
-    [1794, 'lua/shared/queue/backoff.lua', 1],
-    [1834, 'lua/shared/queue/unblock.lua', 1],
-    [1840, 'lua/shared/queue/entries.lua', 1],
-    [1858, 'lua/shared/queue/history.lua', 1],
-    [1872, 'lua/shared/queue/settle.lua', 18],
-    [1945, 'lua/queue/advance.lua', 156],
+    [43, 'lua/shared/exact.lua', 1],
+    [48, 'lua/shared/clock.lua', 1],
+    [54, 'lua/shared/calls.lua', 1],
+    [100, 'lua/shared/tell.lua', 1],
+    [125, 'lua/shared/queue/state.lua', 1],
+    [201, 'lua/shared/queue/count-job.lua', 1],
+    [214, 'lua/shared/queue/note-spans.lua', 1],
+    [215, 'lua/shared/queue/note-alike.lua', 1],
+    [216, 'lua/shared/queue/bucket.lua', 1],
+    [228, 'lua/shared/queue/note-alike.lua', 3],
+    [243, 'lua/shared/queue/note-spans.lua', 3],
+    [269, 'lua/shared/queue/save.lua', 1],
+    [323, 'lua/shared/queue/wide.lua', 1],
+    [338, 'lua/shared/queue/save-call.lua', 1],
+    [346, 'lua/shared/queue/settings.lua', 1],
+    [373, 'lua/shared/queue/marks.lua', 1],
+    [387, 'lua/shared/queue/note-due.lua', 1],
+    [395, 'lua/shared/queue/rate.lua', 1],
+    [415, 'lua/shared/queue/job.lua', 1],
+    [506, 'lua/shared/queue/flags.lua', 1],
+    [535, 'lua/shared/queue/happened.lua', 1],
+    [547, 'lua/shared/queue/enter-tags.lua', 1],
+    [553, 'lua/shared/queue/note-end.lua', 1],
+    [583, 'lua/shared/queue/tell-others.lua', 1],
+    [585, 'lua/shared/queue/packed-notes.lua', 1],
+    [586, 'lua/shared/queue/leave-notes.lua', 1],
+    [609, 'lua/shared/queue/fold.lua', 1],
+    [610, 'lua/shared/queue/statistics.lua', 1],
+    [846, 'lua/shared/queue/fold.lua', 3],
+    [857, 'lua/shared/queue/leave-notes.lua', 25],
+    [861, 'lua/shared/queue/packed-notes.lua', 3],
+    [869, 'lua/shared/queue/tell-others.lua', 4],
+    [872, 'lua/shared/queue/result.lua', 1],
+    [897, 'lua/shared/queue/tell-ends.lua', 1],
+    [953, 'lua/shared/queue/tell-others.lua', 9],
+    [956, 'lua/shared/queue/tell-others.lua', 13],
+    [959, 'lua/shared/queue/publish.lua', 1],
+    [960, 'lua/shared/queue/message.lua', 1],
+    [1003, 'lua/shared/queue/publish.lua', 3],
+    [1009, 'lua/shared/queue/tell-others.lua', 17],
+    [1012, 'lua/shared/queue/run.lua', 1],
+    [1059, 'lua/shared/queue/fields.lua', 1],
+    [1068, 'lua/shared/queue/names.lua', 1],
+    [1114, 'lua/shared/queue/groups.lua', 1],
+    [1255, 'lua/shared/queue/ready.lua', 1],
+    [1289, 'lua/shared/queue/number.lua', 1],
+    [1298, 'lua/shared/queue/enqueue.lua', 1],
+    [1336, 'lua/shared/queue/replace.lua', 1],
+    [1391, 'lua/shared/queue/leave-tags.lua', 1],
+    [1400, 'lua/shared/queue/replace.lua', 57],
+    [1425, 'lua/shared/queue/idempotency.lua', 1],
+    [1439, 'lua/shared/queue/idle.lua', 1],
+    [1501, 'lua/shared/queue/find.lua', 1],
+    [1530, 'lua/shared/queue/failure.lua', 1],
+    [1540, 'lua/shared/queue/parents.lua', 1],
+    [1621, 'lua/shared/queue/link.lua', 1],
+    [1684, 'lua/shared/queue/end.lua', 1],
+    [1705, 'lua/shared/queue/leave-tags.lua', 1],
+    [1714, 'lua/shared/queue/end.lua', 23],
+    [1731, 'lua/shared/queue/cancel.lua', 1],
+    [1739, 'lua/shared/queue/stop.lua', 1],
+    [1747, 'lua/shared/queue/judge-one.lua', 1],
+    [1757, 'lua/shared/queue/finish.lua', 1],
+    [1852, 'lua/shared/queue/freed.lua', 1],
+    [1861, 'lua/shared/queue/told.lua', 1],
+    [1883, 'lua/shared/queue/outbox.lua', 1],
+    [1894, 'lua/shared/queue/spec.lua', 1],
+    [2016, 'lua/queue/advance.lua', 86],
+    [2091, 'lua/shared/queue/settle.lua', 1],
+    [2092, 'lua/shared/queue/dead.lua', 1],
+    [2161, 'lua/shared/queue/backoff.lua', 1],
+    [2201, 'lua/shared/queue/unblock.lua', 1],
+    [2207, 'lua/shared/queue/entries.lua', 1],
+    [2225, 'lua/shared/queue/history.lua', 1],
+    [2239, 'lua/shared/queue/settle.lua', 18],
+    [2313, 'lua/queue/advance.lua', 162],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -5434,7 +6626,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: 'bde5f7b36871725731463107c5d00e24a9de2175',
+    sha1: 'd95e88d703622b098d9c210673d490ef342054cc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5474,7 +6666,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -5707,7 +6899,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '9773bdf549b4ff13d9da8f78f908051bda953acb',
+    sha1: 'aa485358d716cbe3d4246d3e6b930aa1be8cece6',
     reads: false,
     bytes: true,
     source: `--[[
@@ -5758,7 +6950,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -6250,7 +7442,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'dafaa00de7a6e2c4819d54a8efba372fcaa88aea',
+    sha1: '6b7c04680d41f40c3f351beeccf74de7257f786d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6264,25 +7456,27 @@ nothing more. \`chores\` is what some process has to see to; 0: nothing.
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local leases = KEYS[3] -- sorted set: claimed jobs -> when the lease ends, in ms
-local groups = KEYS[4] -- hash: the groups
-local turns = KEYS[5] -- list: groups that may be served, in turn
-local held = KEYS[6] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[7] -- hash: ids and unique keys of users
-local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[10] -- hash: kinds of failures
+-- KEYS[4] is groups, a hash: the groups
+-- KEYS[5] is turns, a list: groups that may be served, in turn
+-- KEYS[6] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[7] is ids, a hash: ids and unique keys of users
+-- KEYS[8] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[9] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[10] is kinds, a hash: kinds of failures
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
-local ready = KEYS[12] -- list: ready jobs without group and priority
-local prioritized = KEYS[13] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[14] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[15] -- sorted set: ready jobs of groups -> number of the group
-local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
-local results = KEYS[20] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[22] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[12] is ready, a list: ready jobs without group and priority
+-- KEYS[13] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[14] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[15] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[16] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[17] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[18] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[19] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[20] is results, a hash: ends of jobs, for those who ask
+-- KEYS[21] is listeners, a hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[23] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[24] is stats, a hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -6387,7 +7581,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -6443,6 +7637,74 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
+end
+-- As shared/queue/note-alike, for any jobs.
+-- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
+-- millisecond, the last one everything from 38 days on.
+local LAST_BUCKET = 254
+
+local function bucket_of(span_ms)
+  if span_ms < 1 then
+    return 0
+  end
+  local mantissa, exponent = math.frexp(span_ms)
+  local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
+  return bucket < LAST_BUCKET and bucket or LAST_BUCKET
+end
+
+-- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
+-- are in several buckets.
+local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
+  local bucket = bucket_of(greatest_ms)
+  if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
+    return false
+  end
+  local key = #name < 255 and kind .. name or kind
+  -- Clocks may be set back.
+  sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
+  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
+  queue.noted = queue.noted and queue.noted .. note or note
+  return true
+end
+
+-- Notes jobs of a flat list, \`step\` values each: since when it waited or ran, and, \`name_at\` behind that, its name. There are
+-- \`per_ms\` units of that time to a millisecond.
+local function note_spans(queue, kind, list, step, name_at, now, per_ms)
+  local groups, by_name = {}, {}
+  for at = 1, #list, step do
+    local name, span_ms = list[at + name_at], (now - list[at]) / per_ms
+    local bucket = bucket_of(span_ms)
+    local by_bucket = by_name[name]
+    if not by_bucket then
+      by_bucket = {}
+      by_name[name] = by_bucket
+    end
+    local group = by_bucket[bucket]
+    if group then
+      group.count, group.sum = group.count + 1, group.sum + span_ms
+      group.greatest = span_ms > group.greatest and span_ms or group.greatest
+    else
+      group = { name = name, count = 1, sum = span_ms, greatest = span_ms }
+      by_bucket[bucket], groups[#groups + 1] = group, group
+    end
+  end
+  for _, group in ipairs(groups) do
+    note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
+  end
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
@@ -7202,7 +8464,293 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+-- What a call has noted for the statistics and counted.
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -7288,6 +8836,9 @@ local function tell_ends(results, ended, now_ms, how)
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
+  end
   if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
@@ -7348,6 +8899,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
@@ -7471,24 +9023,26 @@ end
 local keys = {
   jobs = jobs,
   leases = leases,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
+  groups = KEYS[4],
+  turns = KEYS[5],
+  held = KEYS[6],
+  ids = KEYS[7],
+  dead = KEYS[8],
+  failed = KEYS[9],
+  kinds = KEYS[10],
+  ready = KEYS[12],
+  prioritized = KEYS[13],
+  scheduled = KEYS[14],
+  grouped = KEYS[15],
+  blocked = KEYS[16],
+  children = KEYS[17],
+  parents = KEYS[18],
+  outbox = KEYS[19],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  tagged = KEYS[22],
+  notes = KEYS[23],
+  stats = KEYS[24],
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -7511,7 +9065,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local refused = {}
+local refused, ran = {}, {}
 for at = failures_at, #failures, 4 do
   local seq = failures[at]
   local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
@@ -7526,8 +9080,11 @@ for at = failures_at, #failures, 4 do
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     bury_claimed(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
+    ran[#ran + 1] = run.at_ms
+    ran[#ran + 1] = run.name
   end
 end
+note_spans(queue, 'b', ran, 2, 1, now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
@@ -7640,6 +9197,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -7713,57 +9271,72 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}
 return { 'buried', queue.chores, refused }
 `,
   },
-  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'ready', 'prioritized', 'scheduled', 'grouped', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged'],
+  parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'ready', 'prioritized', 'scheduled', 'grouped', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/bury.lua', 1],
-    [39, 'lua/shared/clock.lua', 1],
-    [45, 'lua/shared/calls.lua', 1],
-    [91, 'lua/shared/tell.lua', 1],
-    [116, 'lua/shared/queue/state.lua', 1],
-    [192, 'lua/shared/queue/save.lua', 1],
-    [246, 'lua/shared/queue/save-call.lua', 1],
-    [254, 'lua/shared/queue/settings.lua', 1],
-    [281, 'lua/shared/queue/marks.lua', 1],
-    [295, 'lua/shared/queue/rate.lua', 1],
-    [315, 'lua/shared/queue/job.lua', 1],
-    [406, 'lua/shared/queue/flags.lua', 1],
-    [435, 'lua/shared/queue/run.lua', 1],
-    [482, 'lua/shared/queue/parents.lua', 1],
-    [563, 'lua/shared/queue/happened.lua', 1],
-    [575, 'lua/shared/queue/entries.lua', 1],
-    [593, 'lua/shared/queue/history.lua', 1],
-    [607, 'lua/shared/queue/names.lua', 1],
-    [653, 'lua/shared/queue/failure.lua', 1],
-    [663, 'lua/shared/queue/groups.lua', 1],
-    [804, 'lua/shared/queue/dead.lua', 1],
-    [873, 'lua/shared/queue/end.lua', 1],
-    [894, 'lua/shared/queue/leave-tags.lua', 1],
-    [903, 'lua/shared/queue/end.lua', 23],
-    [920, 'lua/shared/queue/note-end.lua', 1],
-    [950, 'lua/shared/queue/tell-others.lua', 1],
-    [953, 'lua/shared/queue/result.lua', 1],
-    [978, 'lua/shared/queue/tell-ends.lua', 1],
-    [1034, 'lua/shared/queue/tell-others.lua', 6],
-    [1037, 'lua/shared/queue/publish.lua', 1],
-    [1038, 'lua/shared/queue/message.lua', 1],
-    [1081, 'lua/shared/queue/publish.lua', 3],
-    [1087, 'lua/shared/queue/tell-others.lua', 10],
-    [1090, 'lua/shared/queue/cancel.lua', 1],
-    [1097, 'lua/shared/queue/stop.lua', 1],
-    [1105, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1112, 'lua/shared/queue/judge-one.lua', 1],
-    [1122, 'lua/shared/queue/told.lua', 1],
-    [1144, 'lua/shared/queue/idle.lua', 1],
-    [1206, 'lua/shared/queue/freed.lua', 1],
-    [1215, 'lua/queue/bury.lua', 69],
-    [1278, 'lua/shared/queue/settle.lua', 1],
-    [1279, 'lua/shared/queue/note-due.lua', 1],
-    [1287, 'lua/shared/queue/ready.lua', 1],
-    [1321, 'lua/shared/queue/backoff.lua', 1],
-    [1361, 'lua/shared/queue/unblock.lua', 1],
-    [1367, 'lua/shared/queue/outbox.lua', 1],
-    [1378, 'lua/shared/queue/settle.lua', 18],
-    [1451, 'lua/queue/bury.lua', 133],
+    [41, 'lua/shared/clock.lua', 1],
+    [47, 'lua/shared/calls.lua', 1],
+    [93, 'lua/shared/tell.lua', 1],
+    [118, 'lua/shared/queue/state.lua', 1],
+    [194, 'lua/shared/queue/count-job.lua', 1],
+    [207, 'lua/shared/queue/note-spans.lua', 1],
+    [208, 'lua/shared/queue/note-alike.lua', 1],
+    [209, 'lua/shared/queue/bucket.lua', 1],
+    [221, 'lua/shared/queue/note-alike.lua', 3],
+    [236, 'lua/shared/queue/note-spans.lua', 3],
+    [262, 'lua/shared/queue/save.lua', 1],
+    [316, 'lua/shared/queue/save-call.lua', 1],
+    [324, 'lua/shared/queue/settings.lua', 1],
+    [351, 'lua/shared/queue/marks.lua', 1],
+    [365, 'lua/shared/queue/rate.lua', 1],
+    [385, 'lua/shared/queue/job.lua', 1],
+    [476, 'lua/shared/queue/flags.lua', 1],
+    [505, 'lua/shared/queue/run.lua', 1],
+    [552, 'lua/shared/queue/parents.lua', 1],
+    [633, 'lua/shared/queue/happened.lua', 1],
+    [645, 'lua/shared/queue/entries.lua', 1],
+    [663, 'lua/shared/queue/history.lua', 1],
+    [677, 'lua/shared/queue/names.lua', 1],
+    [723, 'lua/shared/queue/failure.lua', 1],
+    [733, 'lua/shared/queue/groups.lua', 1],
+    [874, 'lua/shared/queue/dead.lua', 1],
+    [943, 'lua/shared/queue/end.lua', 1],
+    [964, 'lua/shared/queue/leave-tags.lua', 1],
+    [973, 'lua/shared/queue/end.lua', 23],
+    [990, 'lua/shared/queue/note-end.lua', 1],
+    [1020, 'lua/shared/queue/tell-others.lua', 1],
+    [1022, 'lua/shared/queue/packed-notes.lua', 1],
+    [1023, 'lua/shared/queue/leave-notes.lua', 1],
+    [1046, 'lua/shared/queue/fold.lua', 1],
+    [1047, 'lua/shared/queue/statistics.lua', 1],
+    [1283, 'lua/shared/queue/fold.lua', 3],
+    [1294, 'lua/shared/queue/leave-notes.lua', 25],
+    [1298, 'lua/shared/queue/packed-notes.lua', 3],
+    [1306, 'lua/shared/queue/tell-others.lua', 4],
+    [1309, 'lua/shared/queue/result.lua', 1],
+    [1334, 'lua/shared/queue/tell-ends.lua', 1],
+    [1390, 'lua/shared/queue/tell-others.lua', 9],
+    [1393, 'lua/shared/queue/tell-others.lua', 13],
+    [1396, 'lua/shared/queue/publish.lua', 1],
+    [1397, 'lua/shared/queue/message.lua', 1],
+    [1440, 'lua/shared/queue/publish.lua', 3],
+    [1446, 'lua/shared/queue/tell-others.lua', 17],
+    [1449, 'lua/shared/queue/cancel.lua', 1],
+    [1457, 'lua/shared/queue/stop.lua', 1],
+    [1465, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1472, 'lua/shared/queue/judge-one.lua', 1],
+    [1482, 'lua/shared/queue/told.lua', 1],
+    [1504, 'lua/shared/queue/idle.lua', 1],
+    [1566, 'lua/shared/queue/freed.lua', 1],
+    [1575, 'lua/queue/bury.lua', 73],
+    [1643, 'lua/shared/queue/settle.lua', 1],
+    [1644, 'lua/shared/queue/note-due.lua', 1],
+    [1652, 'lua/shared/queue/ready.lua', 1],
+    [1686, 'lua/shared/queue/backoff.lua', 1],
+    [1726, 'lua/shared/queue/unblock.lua', 1],
+    [1732, 'lua/shared/queue/outbox.lua', 1],
+    [1743, 'lua/shared/queue/settle.lua', 18],
+    [1817, 'lua/queue/bury.lua', 142],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -7828,7 +9401,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '9f007605fd2d9173c0b5798f7827eda9a66809cd',
+    sha1: '589736b402f546cb4a0fa82b4f08becdc9b406b7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7842,26 +9415,28 @@ and says \`absent\` of what it removed. \`chores\` is what some process has to s
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
-local prioritized = KEYS[3] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[4] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[6] -- hash: the groups
+-- KEYS[3] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[4] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[5] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[6] is groups, a hash: the groups
 local ids = KEYS[7] -- hash: ids and unique keys of users
-local dead = KEYS[8] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[9] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[10] -- hash: kinds of failures
-local done = KEYS[11] -- sorted set: jobs that are done and kept -> when they ended, in ms
-local ready = KEYS[12] -- list: ready jobs without group and priority
-local turns = KEYS[13] -- list: groups that may be served, in turn
-local held = KEYS[14] -- sorted set: groups that their rate holds back -> until when, in ms
-local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
+-- KEYS[8] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[9] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[10] is kinds, a hash: kinds of failures
+-- KEYS[11] is done, a sorted set: jobs that are done and kept -> when they ended, in ms
+-- KEYS[12] is ready, a list: ready jobs without group and priority
+-- KEYS[13] is turns, a list: groups that may be served, in turn
+-- KEYS[14] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[15] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[16] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[17] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[18] is outbox, a sorted set: what goes to other queues -> its number
 local idle = KEYS[19] -- sorted set: workers that wait -> their number
-local results = KEYS[20] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[22] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[20] is results, a hash: ends of jobs, for those who ask
+-- KEYS[21] is listeners, a hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[23] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[24] is stats, a hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -7917,7 +9492,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -7973,6 +9548,19 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
@@ -8731,7 +10319,293 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+-- What a call has noted for the statistics and counted.
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -8816,6 +10690,9 @@ local function tell_ends(results, ended, now_ms, how)
   end
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
   end
   if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -8984,25 +10861,27 @@ end
 
 local keys = {
   jobs = jobs,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  groups = groups,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  done = done,
-  ready = ready,
-  turns = turns,
-  held = held,
+  prioritized = KEYS[3],
+  scheduled = KEYS[4],
+  grouped = KEYS[5],
+  groups = KEYS[6],
+  dead = KEYS[8],
+  failed = KEYS[9],
+  kinds = KEYS[10],
+  done = KEYS[11],
+  ready = KEYS[12],
+  turns = KEYS[13],
+  held = KEYS[14],
   ids = ids,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
+  blocked = KEYS[15],
+  children = KEYS[16],
+  parents = KEYS[17],
+  outbox = KEYS[18],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  tagged = KEYS[22],
+  notes = KEYS[23],
+  stats = KEYS[24],
 }
 
 local queue = open_queue(meta, '', '')
@@ -9041,6 +10920,7 @@ for at = wanted_at, #wanted, 1 do
     end
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
+    count_job(queue, 'c', job.name)
     outcomes[#outcomes + 1] = 'cancelled'
   end
 end
@@ -9117,6 +10997,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 
 local PARENT_FAILED = 'parent-failed'
@@ -9128,6 +11009,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -9206,51 +11088,61 @@ save_queue(meta, queue)
 return { 'cancelled', queue.chores, outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'ready', 'turns', 'held', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged'],
+  parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'ready', 'turns', 'held', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/shared/tell.lua', 1],
-    [68, 'lua/shared/queue/state.lua', 1],
-    [144, 'lua/shared/queue/save.lua', 1],
-    [198, 'lua/shared/queue/marks.lua', 1],
-    [212, 'lua/shared/queue/rate.lua', 1],
-    [232, 'lua/shared/queue/job.lua', 1],
-    [323, 'lua/shared/queue/flags.lua', 1],
-    [352, 'lua/shared/queue/run.lua', 1],
-    [399, 'lua/shared/queue/parents.lua', 1],
-    [480, 'lua/shared/queue/happened.lua', 1],
-    [492, 'lua/shared/queue/entries.lua', 1],
-    [510, 'lua/shared/queue/history.lua', 1],
-    [524, 'lua/shared/queue/names.lua', 1],
-    [570, 'lua/shared/queue/failure.lua', 1],
-    [580, 'lua/shared/queue/groups.lua', 1],
-    [721, 'lua/shared/queue/ready.lua', 1],
-    [755, 'lua/shared/queue/dead.lua', 1],
-    [824, 'lua/shared/queue/end.lua', 1],
-    [845, 'lua/shared/queue/leave-tags.lua', 1],
-    [854, 'lua/shared/queue/end.lua', 23],
-    [871, 'lua/shared/queue/note-end.lua', 1],
-    [901, 'lua/shared/queue/tell-others.lua', 1],
-    [904, 'lua/shared/queue/result.lua', 1],
-    [929, 'lua/shared/queue/tell-ends.lua', 1],
-    [985, 'lua/shared/queue/tell-others.lua', 6],
-    [988, 'lua/shared/queue/publish.lua', 1],
-    [989, 'lua/shared/queue/message.lua', 1],
-    [1032, 'lua/shared/queue/publish.lua', 3],
-    [1038, 'lua/shared/queue/tell-others.lua', 10],
-    [1041, 'lua/shared/queue/find.lua', 1],
-    [1070, 'lua/shared/queue/displace.lua', 1],
-    [1089, 'lua/shared/queue/idle.lua', 1],
-    [1151, 'lua/queue/cancel.lua', 61],
-    [1215, 'lua/shared/queue/settle.lua', 1],
-    [1216, 'lua/shared/queue/note-due.lua', 1],
-    [1224, 'lua/shared/queue/backoff.lua', 1],
-    [1264, 'lua/shared/queue/unblock.lua', 1],
-    [1270, 'lua/shared/queue/outbox.lua', 1],
-    [1281, 'lua/shared/queue/cancel.lua', 1],
-    [1288, 'lua/shared/queue/settle.lua', 18],
-    [1361, 'lua/queue/cancel.lua', 126],
+    [39, 'lua/shared/clock.lua', 1],
+    [45, 'lua/shared/tell.lua', 1],
+    [70, 'lua/shared/queue/state.lua', 1],
+    [146, 'lua/shared/queue/count-job.lua', 1],
+    [159, 'lua/shared/queue/save.lua', 1],
+    [213, 'lua/shared/queue/marks.lua', 1],
+    [227, 'lua/shared/queue/rate.lua', 1],
+    [247, 'lua/shared/queue/job.lua', 1],
+    [338, 'lua/shared/queue/flags.lua', 1],
+    [367, 'lua/shared/queue/run.lua', 1],
+    [414, 'lua/shared/queue/parents.lua', 1],
+    [495, 'lua/shared/queue/happened.lua', 1],
+    [507, 'lua/shared/queue/entries.lua', 1],
+    [525, 'lua/shared/queue/history.lua', 1],
+    [539, 'lua/shared/queue/names.lua', 1],
+    [585, 'lua/shared/queue/failure.lua', 1],
+    [595, 'lua/shared/queue/groups.lua', 1],
+    [736, 'lua/shared/queue/ready.lua', 1],
+    [770, 'lua/shared/queue/dead.lua', 1],
+    [839, 'lua/shared/queue/end.lua', 1],
+    [860, 'lua/shared/queue/leave-tags.lua', 1],
+    [869, 'lua/shared/queue/end.lua', 23],
+    [886, 'lua/shared/queue/note-end.lua', 1],
+    [916, 'lua/shared/queue/tell-others.lua', 1],
+    [918, 'lua/shared/queue/packed-notes.lua', 1],
+    [919, 'lua/shared/queue/leave-notes.lua', 1],
+    [942, 'lua/shared/queue/fold.lua', 1],
+    [943, 'lua/shared/queue/statistics.lua', 1],
+    [1179, 'lua/shared/queue/fold.lua', 3],
+    [1190, 'lua/shared/queue/leave-notes.lua', 25],
+    [1194, 'lua/shared/queue/packed-notes.lua', 3],
+    [1202, 'lua/shared/queue/tell-others.lua', 4],
+    [1205, 'lua/shared/queue/result.lua', 1],
+    [1230, 'lua/shared/queue/tell-ends.lua', 1],
+    [1286, 'lua/shared/queue/tell-others.lua', 9],
+    [1289, 'lua/shared/queue/tell-others.lua', 13],
+    [1292, 'lua/shared/queue/publish.lua', 1],
+    [1293, 'lua/shared/queue/message.lua', 1],
+    [1336, 'lua/shared/queue/publish.lua', 3],
+    [1342, 'lua/shared/queue/tell-others.lua', 17],
+    [1345, 'lua/shared/queue/find.lua', 1],
+    [1374, 'lua/shared/queue/displace.lua', 1],
+    [1393, 'lua/shared/queue/idle.lua', 1],
+    [1455, 'lua/queue/cancel.lua', 64],
+    [1522, 'lua/shared/queue/settle.lua', 1],
+    [1523, 'lua/shared/queue/note-due.lua', 1],
+    [1531, 'lua/shared/queue/backoff.lua', 1],
+    [1571, 'lua/shared/queue/unblock.lua', 1],
+    [1577, 'lua/shared/queue/outbox.lua', 1],
+    [1588, 'lua/shared/queue/cancel.lua', 1],
+    [1596, 'lua/shared/queue/settle.lua', 18],
+    [1670, 'lua/queue/cancel.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -9304,7 +11196,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '0ae8812650ed40166d100e6cc371c5dab43d32bb',
+    sha1: 'd4c05fa140171af0c3a2031bb1e36de6fe2f2cc2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9319,25 +11211,27 @@ is no older job. In both cases nothing is changed. Safe to repeat.
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local turns = KEYS[8] -- list: groups that may be served, in turn
-local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] is groups, a hash: the groups
+-- KEYS[8] is turns, a list: groups that may be served, in turn
+-- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
-local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[13] -- hash: kinds of failures
-local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
+-- KEYS[11] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[12] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[13] is kinds, a hash: kinds of failures
+-- KEYS[14] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[15] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[16] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[17] is outbox, a sorted set: what goes to other queues -> its number
 local idle = KEYS[18] -- sorted set: workers that wait -> their number
-local results = KEYS[19] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[20] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[21] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[19] is results, a hash: ends of jobs, for those who ask
+-- KEYS[20] is listeners, a hash: who listens to events, where, and the number of the newest message
+-- KEYS[21] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[22] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[23] is stats, a hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -9394,7 +11288,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -9450,6 +11344,19 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
@@ -9667,7 +11574,293 @@ end
 local function flagged(flags, flag)
   return flags == PLAIN and flag or with_flag(flags, flag)
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+-- What a call has noted for the statistics and counted.
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -9752,6 +11945,9 @@ local function tell_ends(results, ended, now_ms, how)
   end
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
   end
   if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -10439,24 +12635,26 @@ end
 
 local keys = {
   jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
   ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
+  dead = KEYS[11],
+  failed = KEYS[12],
+  kinds = KEYS[13],
+  blocked = KEYS[14],
+  children = KEYS[15],
+  parents = KEYS[16],
+  outbox = KEYS[17],
+  results = KEYS[19],
+  listeners = KEYS[20],
+  tagged = KEYS[21],
+  notes = KEYS[22],
+  stats = KEYS[23],
 }
 
 local queue = open_queue(meta, '', '')
@@ -10698,6 +12896,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 
 local PARENT_FAILED = 'parent-failed'
@@ -10709,6 +12908,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -10787,52 +12987,62 @@ save_queue(meta, queue)
 return { 'changed', left, queue.chores }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/change-parents.lua', 1],
-    [38, 'lua/shared/clock.lua', 1],
-    [44, 'lua/shared/tell.lua', 1],
-    [69, 'lua/shared/queue/state.lua', 1],
-    [145, 'lua/shared/queue/save.lua', 1],
-    [199, 'lua/shared/queue/marks.lua', 1],
-    [213, 'lua/shared/queue/note-due.lua', 1],
-    [221, 'lua/shared/queue/rate.lua', 1],
-    [241, 'lua/shared/queue/job.lua', 1],
-    [332, 'lua/shared/queue/flags.lua', 1],
-    [361, 'lua/shared/queue/tell-others.lua', 1],
-    [364, 'lua/shared/queue/result.lua', 1],
-    [389, 'lua/shared/queue/tell-ends.lua', 1],
-    [445, 'lua/shared/queue/tell-others.lua', 6],
-    [448, 'lua/shared/queue/publish.lua', 1],
-    [449, 'lua/shared/queue/message.lua', 1],
-    [492, 'lua/shared/queue/publish.lua', 3],
-    [498, 'lua/shared/queue/tell-others.lua', 10],
-    [501, 'lua/shared/queue/run.lua', 1],
-    [548, 'lua/shared/queue/names.lua', 1],
-    [594, 'lua/shared/queue/failure.lua', 1],
-    [604, 'lua/shared/queue/groups.lua', 1],
-    [745, 'lua/shared/queue/ready.lua', 1],
-    [779, 'lua/shared/queue/find.lua', 1],
-    [808, 'lua/shared/queue/parents.lua', 1],
-    [889, 'lua/shared/queue/link.lua', 1],
-    [952, 'lua/shared/queue/relink.lua', 1],
-    [1022, 'lua/shared/queue/backoff.lua', 1],
-    [1062, 'lua/shared/queue/unblock.lua', 1],
-    [1068, 'lua/shared/queue/idle.lua', 1],
-    [1130, 'lua/queue/change-parents.lua', 60],
-    [1184, 'lua/shared/queue/settle.lua', 1],
-    [1185, 'lua/shared/queue/dead.lua', 1],
-    [1254, 'lua/shared/queue/end.lua', 1],
-    [1275, 'lua/shared/queue/leave-tags.lua', 1],
-    [1284, 'lua/shared/queue/end.lua', 23],
-    [1301, 'lua/shared/queue/outbox.lua', 1],
-    [1312, 'lua/shared/queue/entries.lua', 1],
-    [1330, 'lua/shared/queue/history.lua', 1],
-    [1344, 'lua/shared/queue/happened.lua', 1],
-    [1356, 'lua/shared/queue/note-end.lua', 1],
-    [1386, 'lua/shared/queue/cancel.lua', 1],
-    [1393, 'lua/shared/queue/settle.lua', 18],
-    [1466, 'lua/queue/change-parents.lua', 115],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/shared/tell.lua', 1],
+    [71, 'lua/shared/queue/state.lua', 1],
+    [147, 'lua/shared/queue/count-job.lua', 1],
+    [160, 'lua/shared/queue/save.lua', 1],
+    [214, 'lua/shared/queue/marks.lua', 1],
+    [228, 'lua/shared/queue/note-due.lua', 1],
+    [236, 'lua/shared/queue/rate.lua', 1],
+    [256, 'lua/shared/queue/job.lua', 1],
+    [347, 'lua/shared/queue/flags.lua', 1],
+    [376, 'lua/shared/queue/tell-others.lua', 1],
+    [378, 'lua/shared/queue/packed-notes.lua', 1],
+    [379, 'lua/shared/queue/leave-notes.lua', 1],
+    [402, 'lua/shared/queue/fold.lua', 1],
+    [403, 'lua/shared/queue/statistics.lua', 1],
+    [639, 'lua/shared/queue/fold.lua', 3],
+    [650, 'lua/shared/queue/leave-notes.lua', 25],
+    [654, 'lua/shared/queue/packed-notes.lua', 3],
+    [662, 'lua/shared/queue/tell-others.lua', 4],
+    [665, 'lua/shared/queue/result.lua', 1],
+    [690, 'lua/shared/queue/tell-ends.lua', 1],
+    [746, 'lua/shared/queue/tell-others.lua', 9],
+    [749, 'lua/shared/queue/tell-others.lua', 13],
+    [752, 'lua/shared/queue/publish.lua', 1],
+    [753, 'lua/shared/queue/message.lua', 1],
+    [796, 'lua/shared/queue/publish.lua', 3],
+    [802, 'lua/shared/queue/tell-others.lua', 17],
+    [805, 'lua/shared/queue/run.lua', 1],
+    [852, 'lua/shared/queue/names.lua', 1],
+    [898, 'lua/shared/queue/failure.lua', 1],
+    [908, 'lua/shared/queue/groups.lua', 1],
+    [1049, 'lua/shared/queue/ready.lua', 1],
+    [1083, 'lua/shared/queue/find.lua', 1],
+    [1112, 'lua/shared/queue/parents.lua', 1],
+    [1193, 'lua/shared/queue/link.lua', 1],
+    [1256, 'lua/shared/queue/relink.lua', 1],
+    [1326, 'lua/shared/queue/backoff.lua', 1],
+    [1366, 'lua/shared/queue/unblock.lua', 1],
+    [1372, 'lua/shared/queue/idle.lua', 1],
+    [1434, 'lua/queue/change-parents.lua', 63],
+    [1490, 'lua/shared/queue/settle.lua', 1],
+    [1491, 'lua/shared/queue/dead.lua', 1],
+    [1560, 'lua/shared/queue/end.lua', 1],
+    [1581, 'lua/shared/queue/leave-tags.lua', 1],
+    [1590, 'lua/shared/queue/end.lua', 23],
+    [1607, 'lua/shared/queue/outbox.lua', 1],
+    [1618, 'lua/shared/queue/entries.lua', 1],
+    [1636, 'lua/shared/queue/history.lua', 1],
+    [1650, 'lua/shared/queue/happened.lua', 1],
+    [1662, 'lua/shared/queue/note-end.lua', 1],
+    [1692, 'lua/shared/queue/cancel.lua', 1],
+    [1700, 'lua/shared/queue/settle.lua', 18],
+    [1774, 'lua/queue/change-parents.lua', 120],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -10888,7 +13098,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '1d3561ead6362e5c6aa9bb8280696357cd79fbfe',
+    sha1: 'ef3c3347d4617dcf8c9d9ac8987ce8090e6cc583',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10924,6 +13134,8 @@ local short = KEYS[24] -- sorted set: recurring jobs that run out of known times
 local results = KEYS[25] -- hash: ends of jobs, for those who ask
 local listeners = KEYS[26] -- hash: who listens to events, where, and the number of the newest message
 local tagged = KEYS[27] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[28] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[29] -- hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -11046,6 +13258,8 @@ local keys = {
   results,
   listeners,
   tagged,
+  notes,
+  stats,
 }
 local heard = redis.call('HMGET', listeners, 'channel', 'number')
 local existed = 0
@@ -11108,15 +13322,15 @@ end
 return { 'cleared', existed }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/clear.lua', 1],
-    [38, 'lua/shared/tell.lua', 1],
-    [63, 'lua/shared/queue/idle.lua', 1],
-    [125, 'lua/queue/clear.lua', 40],
-    [163, 'lua/shared/clock.lua', 1],
-    [169, 'lua/shared/queue/message.lua', 1],
-    [212, 'lua/queue/clear.lua', 80],
+    [40, 'lua/shared/tell.lua', 1],
+    [65, 'lua/shared/queue/idle.lua', 1],
+    [127, 'lua/queue/clear.lua', 42],
+    [167, 'lua/shared/clock.lua', 1],
+    [173, 'lua/shared/queue/message.lua', 1],
+    [216, 'lua/queue/clear.lua', 84],
   ],
   encode(args) {
     return withoutDefaults([
@@ -11172,7 +13386,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '726289cb76155435ff07494fc3c8afc3d162b53a',
+    sha1: '148f1567ce1bafffa557eb8b0eddfd5dc262c0c7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11246,7 +13460,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -11701,7 +13915,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'f24910763c2fb95272a89e6289ff9ef676ac8651',
+    sha1: '6a46329bb5e9c6760101718ded3cac72f34494a9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11774,7 +13988,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -12087,7 +14301,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '141b40704df2819dc0ef01af00e7970a43fb67b7',
+    sha1: '59df16a78c2d29d60417b95772b97377fe6786f1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12120,7 +14334,7 @@ local numbers, numbers_at = ARGV, 1 -- repeated (number:text): of what was broug
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -12335,7 +14549,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '4848cf33b2b742f4b1e50243338222de9bf1a620',
+    sha1: '1c940eaf048de9045f3ef487379ce5ead16f5387',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12351,6 +14565,8 @@ local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
 local idle = KEYS[4] -- sorted set: workers that wait -> their number
 local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
+local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[7] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -12471,7 +14687,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -12767,6 +14983,281 @@ local function read_job(record)
     keep_result_ms = keep_result_ms,
   }
 end
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
@@ -12866,30 +15357,37 @@ end
   end
   publish(listeners, events, math.floor(now_us / 1000))
 end
-save_queue_and_call(meta, queue, caller, call, math.floor(now_us / 1000), exact(first))
+local now_ms = math.floor(now_us / 1000)
+leave_notes(notes, stats, queue, count_note('e', name, count), now_ms)
+save_queue_and_call(meta, queue, caller, call, now_ms, exact(first))
 return { 'enqueued', first }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'idle', 'listeners'],
+  parts: ['meta', 'jobs', 'ready', 'idle', 'listeners', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/enqueue-alike.lua', 1],
-    [23, 'lua/shared/exact.lua', 1],
-    [28, 'lua/shared/exact-range.lua', 1],
-    [38, 'lua/shared/clock.lua', 1],
-    [44, 'lua/shared/calls.lua', 1],
-    [90, 'lua/shared/tell.lua', 1],
-    [115, 'lua/shared/queue/state.lua', 1],
-    [191, 'lua/shared/queue/save.lua', 1],
-    [245, 'lua/shared/queue/save-call.lua', 1],
-    [253, 'lua/shared/queue/wide.lua', 1],
-    [268, 'lua/shared/queue/idle.lua', 1],
-    [330, 'lua/shared/queue/number.lua', 1],
-    [339, 'lua/shared/queue/job.lua', 1],
-    [430, 'lua/queue/enqueue-alike.lua', 35],
-    [473, 'lua/shared/queue/publish.lua', 1],
-    [474, 'lua/shared/queue/message.lua', 1],
-    [517, 'lua/shared/queue/publish.lua', 3],
-    [523, 'lua/queue/enqueue-alike.lua', 79],
+    [25, 'lua/shared/exact.lua', 1],
+    [30, 'lua/shared/exact-range.lua', 1],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/shared/calls.lua', 1],
+    [92, 'lua/shared/tell.lua', 1],
+    [117, 'lua/shared/queue/state.lua', 1],
+    [193, 'lua/shared/queue/save.lua', 1],
+    [247, 'lua/shared/queue/save-call.lua', 1],
+    [255, 'lua/shared/queue/wide.lua', 1],
+    [270, 'lua/shared/queue/idle.lua', 1],
+    [332, 'lua/shared/queue/number.lua', 1],
+    [341, 'lua/shared/queue/job.lua', 1],
+    [432, 'lua/shared/queue/leave-notes.lua', 1],
+    [455, 'lua/shared/queue/fold.lua', 1],
+    [456, 'lua/shared/queue/statistics.lua', 1],
+    [692, 'lua/shared/queue/fold.lua', 3],
+    [703, 'lua/shared/queue/leave-notes.lua', 25],
+    [707, 'lua/queue/enqueue-alike.lua', 38],
+    [750, 'lua/shared/queue/publish.lua', 1],
+    [751, 'lua/shared/queue/message.lua', 1],
+    [794, 'lua/shared/queue/publish.lua', 3],
+    [800, 'lua/queue/enqueue-alike.lua', 82],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -12957,7 +15455,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'aa38870252e4300953026cdffa471a0705f99821',
+    sha1: '42683c4161fdf99fd85a48ca2e17a479247ac67a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12971,26 +15469,28 @@ told in \`duplicates\` all the same. No other job comes between those of one cal
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local turns = KEYS[8] -- list: groups that may be served, in turn
-local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[10] -- hash: ids and unique keys of users
-local idle = KEYS[11] -- sorted set: workers that wait -> their number
-local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[14] -- hash: kinds of failures
-local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
-local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[20] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local results = KEYS[21] -- hash: ends of jobs, for those who ask
+-- KEYS[2] is jobs, a hash: all that is stored of each job
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] is groups, a hash: the groups
+-- KEYS[8] is turns, a list: groups that may be served, in turn
+-- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[10] is ids, a hash: ids and unique keys of users
+-- KEYS[11] is idle, a sorted set: workers that wait -> their number
+-- KEYS[12] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[13] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[14] is kinds, a hash: kinds of failures
+-- KEYS[15] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[16] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[17] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[18] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[19] is listeners, a hash: who listens to events, where, and the number of the newest message
+-- KEYS[20] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[21] is results, a hash: ends of jobs, for those who ask
+-- KEYS[22] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[23] is stats, a hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -13110,7 +15610,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -13166,6 +15666,19 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
@@ -13406,7 +15919,293 @@ end
 local function flagged(flags, flag)
   return flags == PLAIN and flag or with_flag(flags, flag)
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+-- What a call has noted for the statistics and counted.
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -13491,6 +16290,9 @@ local function tell_ends(results, ended, now_ms, how)
   end
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
   end
   if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -14308,6 +17110,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
   happened(queue, 'enqueued', seq, job, nil, '')
+  count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
   if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
     add_blocked(keys, queue, seq, job, payload, now_ms)
@@ -14350,26 +17153,28 @@ local function unpack_spec(packed)
 end
 
 local keys = {
-  idle = idle,
-  jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  tagged = tagged,
-  results = results,
-  listeners = listeners,
+  idle = KEYS[11],
+  jobs = KEYS[2],
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  ids = KEYS[10],
+  dead = KEYS[12],
+  failed = KEYS[13],
+  kinds = KEYS[14],
+  blocked = KEYS[15],
+  children = KEYS[16],
+  parents = KEYS[17],
+  outbox = KEYS[18],
+  tagged = KEYS[20],
+  results = KEYS[21],
+  listeners = KEYS[19],
+  notes = KEYS[22],
+  stats = KEYS[23],
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -14644,6 +17449,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 
 local PARENT_FAILED = 'parent-failed'
@@ -14655,6 +17461,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -14726,64 +17533,74 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, ta
 return { 'enqueued', first, queue.chores, tally.duplicates }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'results'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'results', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/enqueue.lua', 1],
-    [40, 'lua/shared/exact.lua', 1],
-    [45, 'lua/shared/exact-range.lua', 1],
-    [55, 'lua/shared/clock.lua', 1],
-    [61, 'lua/shared/calls.lua', 1],
-    [107, 'lua/shared/tell.lua', 1],
-    [132, 'lua/shared/queue/state.lua', 1],
-    [208, 'lua/shared/queue/save.lua', 1],
-    [262, 'lua/shared/queue/wide.lua', 1],
-    [277, 'lua/shared/queue/save-call.lua', 1],
-    [285, 'lua/shared/queue/marks.lua', 1],
-    [299, 'lua/shared/queue/note-due.lua', 1],
-    [307, 'lua/shared/queue/rate.lua', 1],
-    [327, 'lua/shared/queue/job.lua', 1],
-    [418, 'lua/shared/queue/flags.lua', 1],
-    [447, 'lua/shared/queue/tell-others.lua', 1],
-    [450, 'lua/shared/queue/result.lua', 1],
-    [475, 'lua/shared/queue/tell-ends.lua', 1],
-    [531, 'lua/shared/queue/tell-others.lua', 6],
-    [534, 'lua/shared/queue/publish.lua', 1],
-    [535, 'lua/shared/queue/message.lua', 1],
-    [578, 'lua/shared/queue/publish.lua', 3],
-    [584, 'lua/shared/queue/tell-others.lua', 10],
-    [587, 'lua/shared/queue/run.lua', 1],
-    [634, 'lua/shared/queue/happened.lua', 1],
-    [646, 'lua/shared/queue/names.lua', 1],
-    [692, 'lua/shared/queue/groups.lua', 1],
-    [833, 'lua/shared/queue/ready.lua', 1],
-    [867, 'lua/shared/queue/number.lua', 1],
-    [876, 'lua/shared/queue/enter-tags.lua', 1],
-    [882, 'lua/shared/queue/enqueue.lua', 1],
-    [920, 'lua/shared/queue/replace.lua', 1],
-    [975, 'lua/shared/queue/leave-tags.lua', 1],
-    [984, 'lua/shared/queue/replace.lua', 57],
-    [1009, 'lua/shared/queue/idempotency.lua', 1],
-    [1023, 'lua/shared/queue/idle.lua', 1],
-    [1085, 'lua/shared/queue/find.lua', 1],
-    [1114, 'lua/shared/queue/failure.lua', 1],
-    [1124, 'lua/shared/queue/parents.lua', 1],
-    [1205, 'lua/shared/queue/link.lua', 1],
-    [1268, 'lua/shared/queue/spec.lua', 1],
-    [1389, 'lua/queue/enqueue.lua', 71],
-    [1443, 'lua/shared/queue/settle.lua', 1],
-    [1444, 'lua/shared/queue/dead.lua', 1],
-    [1513, 'lua/shared/queue/end.lua', 1],
-    [1534, 'lua/shared/queue/leave-tags.lua', 1],
-    [1543, 'lua/shared/queue/end.lua', 23],
-    [1560, 'lua/shared/queue/backoff.lua', 1],
-    [1600, 'lua/shared/queue/unblock.lua', 1],
-    [1606, 'lua/shared/queue/outbox.lua', 1],
-    [1617, 'lua/shared/queue/entries.lua', 1],
-    [1635, 'lua/shared/queue/history.lua', 1],
-    [1649, 'lua/shared/queue/note-end.lua', 1],
-    [1679, 'lua/shared/queue/cancel.lua', 1],
-    [1686, 'lua/shared/queue/settle.lua', 18],
-    [1759, 'lua/queue/enqueue.lua', 126],
+    [42, 'lua/shared/exact.lua', 1],
+    [47, 'lua/shared/exact-range.lua', 1],
+    [57, 'lua/shared/clock.lua', 1],
+    [63, 'lua/shared/calls.lua', 1],
+    [109, 'lua/shared/tell.lua', 1],
+    [134, 'lua/shared/queue/state.lua', 1],
+    [210, 'lua/shared/queue/count-job.lua', 1],
+    [223, 'lua/shared/queue/save.lua', 1],
+    [277, 'lua/shared/queue/wide.lua', 1],
+    [292, 'lua/shared/queue/save-call.lua', 1],
+    [300, 'lua/shared/queue/marks.lua', 1],
+    [314, 'lua/shared/queue/note-due.lua', 1],
+    [322, 'lua/shared/queue/rate.lua', 1],
+    [342, 'lua/shared/queue/job.lua', 1],
+    [433, 'lua/shared/queue/flags.lua', 1],
+    [462, 'lua/shared/queue/tell-others.lua', 1],
+    [464, 'lua/shared/queue/packed-notes.lua', 1],
+    [465, 'lua/shared/queue/leave-notes.lua', 1],
+    [488, 'lua/shared/queue/fold.lua', 1],
+    [489, 'lua/shared/queue/statistics.lua', 1],
+    [725, 'lua/shared/queue/fold.lua', 3],
+    [736, 'lua/shared/queue/leave-notes.lua', 25],
+    [740, 'lua/shared/queue/packed-notes.lua', 3],
+    [748, 'lua/shared/queue/tell-others.lua', 4],
+    [751, 'lua/shared/queue/result.lua', 1],
+    [776, 'lua/shared/queue/tell-ends.lua', 1],
+    [832, 'lua/shared/queue/tell-others.lua', 9],
+    [835, 'lua/shared/queue/tell-others.lua', 13],
+    [838, 'lua/shared/queue/publish.lua', 1],
+    [839, 'lua/shared/queue/message.lua', 1],
+    [882, 'lua/shared/queue/publish.lua', 3],
+    [888, 'lua/shared/queue/tell-others.lua', 17],
+    [891, 'lua/shared/queue/run.lua', 1],
+    [938, 'lua/shared/queue/happened.lua', 1],
+    [950, 'lua/shared/queue/names.lua', 1],
+    [996, 'lua/shared/queue/groups.lua', 1],
+    [1137, 'lua/shared/queue/ready.lua', 1],
+    [1171, 'lua/shared/queue/number.lua', 1],
+    [1180, 'lua/shared/queue/enter-tags.lua', 1],
+    [1186, 'lua/shared/queue/enqueue.lua', 1],
+    [1224, 'lua/shared/queue/replace.lua', 1],
+    [1279, 'lua/shared/queue/leave-tags.lua', 1],
+    [1288, 'lua/shared/queue/replace.lua', 57],
+    [1313, 'lua/shared/queue/idempotency.lua', 1],
+    [1327, 'lua/shared/queue/idle.lua', 1],
+    [1389, 'lua/shared/queue/find.lua', 1],
+    [1418, 'lua/shared/queue/failure.lua', 1],
+    [1428, 'lua/shared/queue/parents.lua', 1],
+    [1509, 'lua/shared/queue/link.lua', 1],
+    [1572, 'lua/shared/queue/spec.lua', 1],
+    [1694, 'lua/queue/enqueue.lua', 74],
+    [1750, 'lua/shared/queue/settle.lua', 1],
+    [1751, 'lua/shared/queue/dead.lua', 1],
+    [1820, 'lua/shared/queue/end.lua', 1],
+    [1841, 'lua/shared/queue/leave-tags.lua', 1],
+    [1850, 'lua/shared/queue/end.lua', 23],
+    [1867, 'lua/shared/queue/backoff.lua', 1],
+    [1907, 'lua/shared/queue/unblock.lua', 1],
+    [1913, 'lua/shared/queue/outbox.lua', 1],
+    [1924, 'lua/shared/queue/entries.lua', 1],
+    [1942, 'lua/shared/queue/history.lua', 1],
+    [1956, 'lua/shared/queue/note-end.lua', 1],
+    [1986, 'lua/shared/queue/cancel.lua', 1],
+    [1994, 'lua/shared/queue/settle.lua', 18],
+    [2068, 'lua/queue/enqueue.lua', 131],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -14865,7 +17682,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '67cf334baf68bcb2206719090d6c002e10365e57',
+    sha1: 'f02a173af19874e2b04a49f4d107fd8df2f01a5f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14908,7 +17725,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -15175,7 +17992,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: '141181e454e48f2f13238080ca71e384c56b74f7',
+    sha1: '43c824d228189e528177d190ee66ecb45ffb437e',
     reads: true,
     bytes: false,
     source: `--[[
@@ -15208,7 +18025,7 @@ local kinds = KEYS[2] -- hash: kinds of failures
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -15342,7 +18159,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '4cf8d326feaa7ec106e11073dd252fa742581287',
+    sha1: 'b24a2572da3d80580b5b9bc35c1eb33de9076f66',
     reads: true,
     bytes: true,
     source: `--[[
@@ -15385,7 +18202,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -15792,7 +18609,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
   script: {
     name: 'queue/history',
-    sha1: 'd42061e5f156131089fdc0fb497be85814bc7ce4',
+    sha1: 'd95554925c893d0cb170370e72723720fa074da5',
     reads: true,
     bytes: false,
     source: `--[[
@@ -15835,7 +18652,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -16091,7 +18908,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: '8ea5b7fe04ed4d698daf5b9fc2a7b53d099f0442',
+    sha1: 'ae7f521a65fdd41a5f39b59186f33f656c45fb38',
     reads: true,
     bytes: false,
     source: `--[[
@@ -16140,7 +18957,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -16363,7 +19180,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: 'ed29e025c4c37088edc46f3c54c87b2a2c1a4af7',
+    sha1: '771698314d0d3953c377dc49fd3b800a30d259a0',
     reads: true,
     bytes: true,
     source: `--[[
@@ -16415,7 +19232,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -16847,7 +19664,7 @@ export type ListenAnswer =
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: '59f16f0171d4deb2a0bbd8cd2fcbfcc7496b1394',
+    sha1: '6c121f01c6cc39c64bb77d64a0eace6657f6e503',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16892,7 +19709,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -17123,7 +19940,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'ff8f8a7a31512c2175cee1c5525da8f85166ff47',
+    sha1: 'a3600a2308afc1ab416461fdeb1bdbd6b915263a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17215,7 +20032,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -17802,7 +20619,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
   script: {
     name: 'queue/parents',
-    sha1: '2746aef953f830af27f5083bcbbc17724432796e',
+    sha1: '60357ac42e3ed4ba38316d6aecfae095b2243077',
     reads: true,
     bytes: true,
     source: `--[[
@@ -17838,7 +20655,7 @@ local id = ARGV[2] -- text: the job
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -18175,7 +20992,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '871c669b067e707ae89ced130f4e2b0edab59011',
+    sha1: 'f67e059f17046fd39c831aea7663fa6f1ef88353',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18187,27 +21004,29 @@ always.
 @cost    O(entries x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local turns = KEYS[8] -- list: groups that may be served, in turn
-local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[10] -- hash: ids and unique keys of users
-local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[13] -- hash: kinds of failures
-local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
-local idle = KEYS[18] -- sorted set: workers that wait -> their number
+-- KEYS[2] is jobs, a hash: all that is stored of each job
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] is groups, a hash: the groups
+-- KEYS[8] is turns, a list: groups that may be served, in turn
+-- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[10] is ids, a hash: ids and unique keys of users
+-- KEYS[11] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[12] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[13] is kinds, a hash: kinds of failures
+-- KEYS[14] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[15] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[16] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[17] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[18] is idle, a sorted set: workers that wait -> their number
 local inbox = KEYS[19] -- hash: other queue -> number of the newest that came from it
-local results = KEYS[20] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[22] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[20] is results, a hash: ends of jobs, for those who ask
+-- KEYS[21] is listeners, a hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[23] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[24] is stats, a hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local source = ARGV[2] -- text: name of the other queue
 local channel = ARGV[3] -- text: beginning of the channels of processes
@@ -18270,7 +21089,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -18326,6 +21145,19 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
@@ -18576,7 +21408,293 @@ local function enter_tags(tagged, seq, tags)
     redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
   end
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+-- What a call has noted for the statistics and counted.
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -18661,6 +21779,9 @@ local function tell_ends(results, ended, now_ms, how)
   end
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
   end
   if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -19460,6 +22581,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
   happened(queue, 'enqueued', seq, job, nil, '')
+  count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
   if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
     add_blocked(keys, queue, seq, job, payload, now_ms)
@@ -19502,26 +22624,28 @@ local function unpack_spec(packed)
 end
 
 local keys = {
-  jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  idle = idle,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
+  jobs = KEYS[2],
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  ids = KEYS[10],
+  dead = KEYS[11],
+  failed = KEYS[12],
+  kinds = KEYS[13],
+  blocked = KEYS[14],
+  children = KEYS[15],
+  parents = KEYS[16],
+  outbox = KEYS[17],
+  idle = KEYS[18],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  tagged = KEYS[22],
+  notes = KEYS[23],
+  stats = KEYS[24],
 }
 
 local queue = open_queue(meta, codec, '')
@@ -19802,6 +22926,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 
 local PARENT_FAILED = 'parent-failed'
@@ -19813,6 +22938,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -19884,61 +23010,71 @@ save_queue(meta, queue)
 return { 'received', queue.chores }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox', 'results', 'listeners', 'tagged'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/receive.lua', 1],
-    [38, 'lua/shared/exact.lua', 1],
-    [43, 'lua/shared/clock.lua', 1],
-    [49, 'lua/shared/tell.lua', 1],
-    [74, 'lua/shared/queue/state.lua', 1],
-    [150, 'lua/shared/queue/save.lua', 1],
-    [204, 'lua/shared/queue/wide.lua', 1],
-    [219, 'lua/shared/queue/marks.lua', 1],
-    [233, 'lua/shared/queue/note-due.lua', 1],
-    [241, 'lua/shared/queue/rate.lua', 1],
-    [261, 'lua/shared/queue/job.lua', 1],
-    [352, 'lua/shared/queue/flags.lua', 1],
-    [381, 'lua/shared/queue/happened.lua', 1],
-    [393, 'lua/shared/queue/enter-tags.lua', 1],
-    [399, 'lua/shared/queue/tell-others.lua', 1],
-    [402, 'lua/shared/queue/result.lua', 1],
-    [427, 'lua/shared/queue/tell-ends.lua', 1],
-    [483, 'lua/shared/queue/tell-others.lua', 6],
-    [486, 'lua/shared/queue/publish.lua', 1],
-    [487, 'lua/shared/queue/message.lua', 1],
-    [530, 'lua/shared/queue/publish.lua', 3],
-    [536, 'lua/shared/queue/tell-others.lua', 10],
-    [539, 'lua/shared/queue/run.lua', 1],
-    [586, 'lua/shared/queue/names.lua', 1],
-    [632, 'lua/shared/queue/groups.lua', 1],
-    [773, 'lua/shared/queue/ready.lua', 1],
-    [807, 'lua/shared/queue/number.lua', 1],
-    [816, 'lua/shared/queue/enqueue.lua', 1],
-    [854, 'lua/shared/queue/replace.lua', 1],
-    [909, 'lua/shared/queue/leave-tags.lua', 1],
-    [918, 'lua/shared/queue/replace.lua', 57],
-    [943, 'lua/shared/queue/idempotency.lua', 1],
-    [957, 'lua/shared/queue/idle.lua', 1],
-    [1019, 'lua/shared/queue/find.lua', 1],
-    [1048, 'lua/shared/queue/failure.lua', 1],
-    [1058, 'lua/shared/queue/parents.lua', 1],
-    [1139, 'lua/shared/queue/link.lua', 1],
-    [1202, 'lua/shared/queue/spec.lua', 1],
-    [1323, 'lua/queue/receive.lua', 66],
-    [1383, 'lua/shared/queue/settle.lua', 1],
-    [1384, 'lua/shared/queue/dead.lua', 1],
-    [1453, 'lua/shared/queue/end.lua', 1],
-    [1474, 'lua/shared/queue/leave-tags.lua', 1],
-    [1483, 'lua/shared/queue/end.lua', 23],
-    [1500, 'lua/shared/queue/backoff.lua', 1],
-    [1540, 'lua/shared/queue/unblock.lua', 1],
-    [1546, 'lua/shared/queue/outbox.lua', 1],
-    [1557, 'lua/shared/queue/entries.lua', 1],
-    [1575, 'lua/shared/queue/history.lua', 1],
-    [1589, 'lua/shared/queue/note-end.lua', 1],
-    [1619, 'lua/shared/queue/cancel.lua', 1],
-    [1626, 'lua/shared/queue/settle.lua', 18],
-    [1699, 'lua/queue/receive.lua', 127],
+    [40, 'lua/shared/exact.lua', 1],
+    [45, 'lua/shared/clock.lua', 1],
+    [51, 'lua/shared/tell.lua', 1],
+    [76, 'lua/shared/queue/state.lua', 1],
+    [152, 'lua/shared/queue/count-job.lua', 1],
+    [165, 'lua/shared/queue/save.lua', 1],
+    [219, 'lua/shared/queue/wide.lua', 1],
+    [234, 'lua/shared/queue/marks.lua', 1],
+    [248, 'lua/shared/queue/note-due.lua', 1],
+    [256, 'lua/shared/queue/rate.lua', 1],
+    [276, 'lua/shared/queue/job.lua', 1],
+    [367, 'lua/shared/queue/flags.lua', 1],
+    [396, 'lua/shared/queue/happened.lua', 1],
+    [408, 'lua/shared/queue/enter-tags.lua', 1],
+    [414, 'lua/shared/queue/tell-others.lua', 1],
+    [416, 'lua/shared/queue/packed-notes.lua', 1],
+    [417, 'lua/shared/queue/leave-notes.lua', 1],
+    [440, 'lua/shared/queue/fold.lua', 1],
+    [441, 'lua/shared/queue/statistics.lua', 1],
+    [677, 'lua/shared/queue/fold.lua', 3],
+    [688, 'lua/shared/queue/leave-notes.lua', 25],
+    [692, 'lua/shared/queue/packed-notes.lua', 3],
+    [700, 'lua/shared/queue/tell-others.lua', 4],
+    [703, 'lua/shared/queue/result.lua', 1],
+    [728, 'lua/shared/queue/tell-ends.lua', 1],
+    [784, 'lua/shared/queue/tell-others.lua', 9],
+    [787, 'lua/shared/queue/tell-others.lua', 13],
+    [790, 'lua/shared/queue/publish.lua', 1],
+    [791, 'lua/shared/queue/message.lua', 1],
+    [834, 'lua/shared/queue/publish.lua', 3],
+    [840, 'lua/shared/queue/tell-others.lua', 17],
+    [843, 'lua/shared/queue/run.lua', 1],
+    [890, 'lua/shared/queue/names.lua', 1],
+    [936, 'lua/shared/queue/groups.lua', 1],
+    [1077, 'lua/shared/queue/ready.lua', 1],
+    [1111, 'lua/shared/queue/number.lua', 1],
+    [1120, 'lua/shared/queue/enqueue.lua', 1],
+    [1158, 'lua/shared/queue/replace.lua', 1],
+    [1213, 'lua/shared/queue/leave-tags.lua', 1],
+    [1222, 'lua/shared/queue/replace.lua', 57],
+    [1247, 'lua/shared/queue/idempotency.lua', 1],
+    [1261, 'lua/shared/queue/idle.lua', 1],
+    [1323, 'lua/shared/queue/find.lua', 1],
+    [1352, 'lua/shared/queue/failure.lua', 1],
+    [1362, 'lua/shared/queue/parents.lua', 1],
+    [1443, 'lua/shared/queue/link.lua', 1],
+    [1506, 'lua/shared/queue/spec.lua', 1],
+    [1628, 'lua/queue/receive.lua', 69],
+    [1690, 'lua/shared/queue/settle.lua', 1],
+    [1691, 'lua/shared/queue/dead.lua', 1],
+    [1760, 'lua/shared/queue/end.lua', 1],
+    [1781, 'lua/shared/queue/leave-tags.lua', 1],
+    [1790, 'lua/shared/queue/end.lua', 23],
+    [1807, 'lua/shared/queue/backoff.lua', 1],
+    [1847, 'lua/shared/queue/unblock.lua', 1],
+    [1853, 'lua/shared/queue/outbox.lua', 1],
+    [1864, 'lua/shared/queue/entries.lua', 1],
+    [1882, 'lua/shared/queue/history.lua', 1],
+    [1896, 'lua/shared/queue/note-end.lua', 1],
+    [1926, 'lua/shared/queue/cancel.lua', 1],
+    [1934, 'lua/shared/queue/settle.lua', 18],
+    [2008, 'lua/queue/receive.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -20037,7 +23173,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '76a867e3739a6230bf42652478e308b19bd6dced',
+    sha1: 'bb9dd5bb24767ec070303f63baebf20990d7a76c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20052,8 +23188,8 @@ where no further run is known. Safe to repeat.
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local recurrences = KEYS[2] -- hash: recurring jobs
-local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
-local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+-- KEYS[3] is recurring, a sorted set: recurring jobs -> when they run next, in ms
+-- KEYS[4] is short, a sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local channel = ARGV[2] -- text: beginning of the channels of processes
@@ -20138,7 +23274,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -20581,7 +23717,7 @@ local function note_run(idle, queue, recurrence, now_ms, how)
   end
 end
 
-local keys = { recurrences = recurrences, recurring = recurring, short = short }
+local keys = { recurrences = recurrences, recurring = KEYS[3], short = shKEYS[4]
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -20720,7 +23856,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
   script: {
     name: 'queue/recurrences',
-    sha1: 'fe295ebbd29745ad5479b9fb68432f4fcc419607',
+    sha1: 'd73b6479c3925581eb15c1668ae0c28926c1e7d7',
     reads: true,
     bytes: true,
     source: `--[[
@@ -20768,7 +23904,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -21114,7 +24250,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: 'c9d8eb4cacb86903aab3403ab16511301e6cb3d5',
+    sha1: 'b8cbea30be5ced64d919fe38d9f06e8e06578b06',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21130,8 +24266,8 @@ expression or the zone is another one by now, or times were passed over. At most
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local recurrences = KEYS[2] -- hash: recurring jobs
-local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
-local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
+-- KEYS[3] is recurring, a sorted set: recurring jobs -> when they run next, in ms
+-- KEYS[4] is short, a sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local channel = ARGV[2] -- text: beginning of the channels of processes
@@ -21198,7 +24334,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -21505,7 +24641,7 @@ local function note_run(idle, queue, recurrence, now_ms, how)
   end
 end
 
-local keys = { recurrences = recurrences, recurring = recurring, short = short }
+local keys = { recurrences = recurrences, recurring = KEYS[3], short = shKEYS[4]
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -21629,7 +24765,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '438b5e64a521efcdd1b398d89463358640f94777',
+    sha1: '7ac2939dd933f4e25145b96965866e072ead2caf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21643,26 +24779,28 @@ see to; 0: nothing.
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local leases = KEYS[5] -- sorted set: claimed jobs -> when the lease ends, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local turns = KEYS[8] -- list: groups that may be served, in turn
-local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[10] -- hash: ids and unique keys of users
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is leases, a sorted set: claimed jobs -> when the lease ends, in ms
+-- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] is groups, a hash: the groups
+-- KEYS[8] is turns, a list: groups that may be served, in turn
+-- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[10] is ids, a hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
-local scheduled = KEYS[12] -- sorted set: jobs that wait for their time -> that time, in ms
-local dead = KEYS[13] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[14] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[15] -- hash: kinds of failures
-local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
-local results = KEYS[20] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[22] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[12] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[13] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[14] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[15] is kinds, a hash: kinds of failures
+-- KEYS[16] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[17] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[18] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[19] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[20] is results, a hash: ends of jobs, for those who ask
+-- KEYS[21] is listeners, a hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[23] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[24] is stats, a hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -21767,7 +24905,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -21823,6 +24961,19 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
@@ -22585,7 +25736,293 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+-- What a call has noted for the statistics and counted.
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -22671,6 +26108,9 @@ local function tell_ends(results, ended, now_ms, how)
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
+  end
   if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
@@ -22731,6 +26171,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
@@ -22882,25 +26323,27 @@ end
 
 local keys = {
   jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  leases = leases,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[12],
+  leases = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  ids = KEYS[10],
+  dead = KEYS[13],
+  failed = KEYS[14],
+  kinds = KEYS[15],
+  blocked = KEYS[16],
+  children = KEYS[17],
+  parents = KEYS[18],
+  outbox = KEYS[19],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  tagged = KEYS[22],
+  notes = KEYS[23],
+  stats = KEYS[24],
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -23052,6 +26495,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -23123,57 +26567,67 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}
 return { 'released', queue.chores, refused }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'scheduled', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'scheduled', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/release.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/calls.lua', 1],
-    [92, 'lua/shared/tell.lua', 1],
-    [117, 'lua/shared/queue/state.lua', 1],
-    [193, 'lua/shared/queue/save.lua', 1],
-    [247, 'lua/shared/queue/save-call.lua', 1],
-    [255, 'lua/shared/queue/settings.lua', 1],
-    [282, 'lua/shared/queue/marks.lua', 1],
-    [296, 'lua/shared/queue/note-due.lua', 1],
-    [304, 'lua/shared/queue/rate.lua', 1],
-    [324, 'lua/shared/queue/job.lua', 1],
-    [415, 'lua/shared/queue/flags.lua', 1],
-    [444, 'lua/shared/queue/run.lua', 1],
-    [491, 'lua/shared/queue/parents.lua', 1],
-    [572, 'lua/shared/queue/happened.lua', 1],
-    [584, 'lua/shared/queue/entries.lua', 1],
-    [602, 'lua/shared/queue/history.lua', 1],
-    [616, 'lua/shared/queue/names.lua', 1],
-    [662, 'lua/shared/queue/groups.lua', 1],
-    [803, 'lua/shared/queue/ready.lua', 1],
-    [837, 'lua/shared/queue/backoff.lua', 1],
-    [877, 'lua/shared/queue/end.lua', 1],
-    [898, 'lua/shared/queue/leave-tags.lua', 1],
-    [907, 'lua/shared/queue/end.lua', 23],
-    [924, 'lua/shared/queue/note-end.lua', 1],
-    [954, 'lua/shared/queue/tell-others.lua', 1],
-    [957, 'lua/shared/queue/result.lua', 1],
-    [982, 'lua/shared/queue/tell-ends.lua', 1],
-    [1038, 'lua/shared/queue/tell-others.lua', 6],
-    [1041, 'lua/shared/queue/publish.lua', 1],
-    [1042, 'lua/shared/queue/message.lua', 1],
-    [1085, 'lua/shared/queue/publish.lua', 3],
-    [1091, 'lua/shared/queue/tell-others.lua', 10],
-    [1094, 'lua/shared/queue/cancel.lua', 1],
-    [1101, 'lua/shared/queue/stop.lua', 1],
-    [1109, 'lua/shared/queue/idle.lua', 1],
-    [1171, 'lua/shared/queue/judge-one.lua', 1],
-    [1181, 'lua/shared/queue/told.lua', 1],
-    [1203, 'lua/shared/queue/freed.lua', 1],
-    [1212, 'lua/shared/queue/give-back.lua', 1],
-    [1248, 'lua/queue/release.lua', 71],
-    [1314, 'lua/shared/queue/settle.lua', 1],
-    [1315, 'lua/shared/queue/failure.lua', 1],
-    [1325, 'lua/shared/queue/dead.lua', 1],
-    [1394, 'lua/shared/queue/unblock.lua', 1],
-    [1400, 'lua/shared/queue/outbox.lua', 1],
-    [1411, 'lua/shared/queue/settle.lua', 18],
-    [1484, 'lua/queue/release.lua', 138],
+    [42, 'lua/shared/clock.lua', 1],
+    [48, 'lua/shared/calls.lua', 1],
+    [94, 'lua/shared/tell.lua', 1],
+    [119, 'lua/shared/queue/state.lua', 1],
+    [195, 'lua/shared/queue/count-job.lua', 1],
+    [208, 'lua/shared/queue/save.lua', 1],
+    [262, 'lua/shared/queue/save-call.lua', 1],
+    [270, 'lua/shared/queue/settings.lua', 1],
+    [297, 'lua/shared/queue/marks.lua', 1],
+    [311, 'lua/shared/queue/note-due.lua', 1],
+    [319, 'lua/shared/queue/rate.lua', 1],
+    [339, 'lua/shared/queue/job.lua', 1],
+    [430, 'lua/shared/queue/flags.lua', 1],
+    [459, 'lua/shared/queue/run.lua', 1],
+    [506, 'lua/shared/queue/parents.lua', 1],
+    [587, 'lua/shared/queue/happened.lua', 1],
+    [599, 'lua/shared/queue/entries.lua', 1],
+    [617, 'lua/shared/queue/history.lua', 1],
+    [631, 'lua/shared/queue/names.lua', 1],
+    [677, 'lua/shared/queue/groups.lua', 1],
+    [818, 'lua/shared/queue/ready.lua', 1],
+    [852, 'lua/shared/queue/backoff.lua', 1],
+    [892, 'lua/shared/queue/end.lua', 1],
+    [913, 'lua/shared/queue/leave-tags.lua', 1],
+    [922, 'lua/shared/queue/end.lua', 23],
+    [939, 'lua/shared/queue/note-end.lua', 1],
+    [969, 'lua/shared/queue/tell-others.lua', 1],
+    [971, 'lua/shared/queue/packed-notes.lua', 1],
+    [972, 'lua/shared/queue/leave-notes.lua', 1],
+    [995, 'lua/shared/queue/fold.lua', 1],
+    [996, 'lua/shared/queue/statistics.lua', 1],
+    [1232, 'lua/shared/queue/fold.lua', 3],
+    [1243, 'lua/shared/queue/leave-notes.lua', 25],
+    [1247, 'lua/shared/queue/packed-notes.lua', 3],
+    [1255, 'lua/shared/queue/tell-others.lua', 4],
+    [1258, 'lua/shared/queue/result.lua', 1],
+    [1283, 'lua/shared/queue/tell-ends.lua', 1],
+    [1339, 'lua/shared/queue/tell-others.lua', 9],
+    [1342, 'lua/shared/queue/tell-others.lua', 13],
+    [1345, 'lua/shared/queue/publish.lua', 1],
+    [1346, 'lua/shared/queue/message.lua', 1],
+    [1389, 'lua/shared/queue/publish.lua', 3],
+    [1395, 'lua/shared/queue/tell-others.lua', 17],
+    [1398, 'lua/shared/queue/cancel.lua', 1],
+    [1406, 'lua/shared/queue/stop.lua', 1],
+    [1414, 'lua/shared/queue/idle.lua', 1],
+    [1476, 'lua/shared/queue/judge-one.lua', 1],
+    [1486, 'lua/shared/queue/told.lua', 1],
+    [1508, 'lua/shared/queue/freed.lua', 1],
+    [1517, 'lua/shared/queue/give-back.lua', 1],
+    [1553, 'lua/queue/release.lua', 74],
+    [1621, 'lua/shared/queue/settle.lua', 1],
+    [1622, 'lua/shared/queue/failure.lua', 1],
+    [1632, 'lua/shared/queue/dead.lua', 1],
+    [1701, 'lua/shared/queue/unblock.lua', 1],
+    [1707, 'lua/shared/queue/outbox.lua', 1],
+    [1718, 'lua/shared/queue/settle.lua', 18],
+    [1792, 'lua/queue/release.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -23233,7 +26687,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '4ce324c5806f6da0668a28ecdcd6eaf5381cc4fc',
+    sha1: '114ac5479266383a9300860de6c901218e92d7c1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23245,12 +26699,12 @@ that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`,
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[6] -- hash: the groups
-local turns = KEYS[7] -- list: groups that may be served, in turn
-local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[6] is groups, a hash: the groups
+-- KEYS[7] is turns, a list: groups that may be served, in turn
+-- KEYS[8] is held, a sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[9] -- hash: ids and unique keys of users
 local listeners = KEYS[10] -- hash: who listens to events, where, and the number of the newest message
 local priority = tonumber(ARGV[1]) -- integer: the new one
@@ -23281,7 +26735,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -23827,7 +27281,7 @@ local function rewrite_job(jobs, queue, seq, job, run, record, state)
 end
 
 local keys =
-  { ready = ready, prioritized = prioritized, grouped = grouped, groups = groups, turns = turns, held = held }
+  { ready = KEYS[3], prioritized KEYS[4]ed, grouped = grKEYS[5]groups = grKEYS[6]turns = tKEYS[7] held =KEYS[8]d }
 
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -23988,7 +27442,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'a5385384585abcb7fb0e8651d3d1eddbfdb59ff3',
+    sha1: 'd69c2f6fe516810d45e459ee7a579706e2853cb2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24001,24 +27455,26 @@ to see to; 0: nothing. Safe to repeat.
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local grouped = KEYS[5] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[6] -- hash: the groups
-local turns = KEYS[7] -- list: groups that may be served, in turn
-local held = KEYS[8] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[9] -- hash: ids and unique keys of users
-local dead = KEYS[10] -- sorted set: dead jobs -> when they died, in ms
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[6] is groups, a hash: the groups
+-- KEYS[7] is turns, a list: groups that may be served, in turn
+-- KEYS[8] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[9] is ids, a hash: ids and unique keys of users
+-- KEYS[10] is dead, a sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[11] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[12] -- hash: kinds of failures
 local idle = KEYS[13] -- sorted set: workers that wait -> their number
-local scheduled = KEYS[14] -- sorted set: jobs that wait for their time -> that time, in ms
-local blocked = KEYS[15] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[16] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[17] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[18] -- sorted set: what goes to other queues -> its number
+-- KEYS[14] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[15] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[16] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[17] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[18] is outbox, a sorted set: what goes to other queues -> its number
 local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[20] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[20] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[21] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[22] -- hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -24076,7 +27532,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -24132,6 +27588,19 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
@@ -24952,22 +28421,22 @@ end
 
 local keys = {
   jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  dead = dead,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  grouped = KEYS[5],
+  groups = KEYS[6],
+  turns = KEYS[7],
+  held = KEYS[8],
+  dead = KEYS[10],
   failed = failed,
   kinds = kinds,
-  scheduled = scheduled,
-  ids = ids,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  tagged = tagged,
+  scheduled = KEYS[14],
+  ids = KEYS[9],
+  blocked = KEYS[15],
+  children = KEYS[16],
+  parents = KEYS[17],
+  outbox = KEYS[18],
+  tagged = KEYS[20],
 }
 
 local queue = open_queue(meta, '', '')
@@ -24988,6 +28457,7 @@ for _, seq in ipairs(numbers) do
     happened(queue, 'cancelled', seq, job, run, '')
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
+    count_job(queue, 'c', run.name)
   else
     begin_again(keys, queue, seq, job, run, now_us)
   end
@@ -25096,6 +28566,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 
 local PARENT_FAILED = 'parent-failed'
@@ -25107,6 +28578,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -25175,6 +28647,293 @@ end
 if queue.idle > 0 then
   call_idle(idle, queue, math.min(standing, 8), { channel = channel, sharded = sharded, counted = counted })
 end
+if queue.counted then
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+-- What a call has noted for the statistics and counted.
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+  leave_notes(notes, stats, queue, packed_notes(queue), now_ms)
+end
 if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
@@ -25233,47 +28992,56 @@ local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+
 return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [36, 'lua/shared/clock.lua', 1],
-    [42, 'lua/shared/tell.lua', 1],
-    [67, 'lua/shared/queue/state.lua', 1],
-    [143, 'lua/shared/queue/save.lua', 1],
-    [197, 'lua/shared/queue/marks.lua', 1],
-    [211, 'lua/shared/queue/rate.lua', 1],
-    [231, 'lua/shared/queue/job.lua', 1],
-    [322, 'lua/shared/queue/flags.lua', 1],
-    [351, 'lua/shared/queue/run.lua', 1],
-    [398, 'lua/shared/queue/parents.lua', 1],
-    [479, 'lua/shared/queue/happened.lua', 1],
-    [491, 'lua/shared/queue/entries.lua', 1],
-    [509, 'lua/shared/queue/history.lua', 1],
-    [523, 'lua/shared/queue/names.lua', 1],
-    [569, 'lua/shared/queue/failure.lua', 1],
-    [579, 'lua/shared/queue/groups.lua', 1],
-    [720, 'lua/shared/queue/ready.lua', 1],
-    [754, 'lua/shared/queue/dead.lua', 1],
-    [823, 'lua/shared/queue/end.lua', 1],
-    [844, 'lua/shared/queue/leave-tags.lua', 1],
-    [853, 'lua/shared/queue/end.lua', 23],
-    [870, 'lua/shared/queue/begin-again.lua', 1],
-    [889, 'lua/shared/queue/idle.lua', 1],
-    [951, 'lua/shared/queue/kind.lua', 1],
-    [959, 'lua/queue/requeue-failed.lua', 58],
-    [1004, 'lua/shared/queue/settle.lua', 1],
-    [1005, 'lua/shared/queue/note-due.lua', 1],
-    [1013, 'lua/shared/queue/backoff.lua', 1],
-    [1053, 'lua/shared/queue/unblock.lua', 1],
-    [1059, 'lua/shared/queue/outbox.lua', 1],
-    [1070, 'lua/shared/queue/note-end.lua', 1],
-    [1100, 'lua/shared/queue/cancel.lua', 1],
-    [1107, 'lua/shared/queue/settle.lua', 18],
-    [1180, 'lua/queue/requeue-failed.lua', 104],
-    [1186, 'lua/shared/queue/publish.lua', 1],
-    [1187, 'lua/shared/queue/message.lua', 1],
-    [1230, 'lua/shared/queue/publish.lua', 3],
-    [1236, 'lua/queue/requeue-failed.lua', 111],
+    [38, 'lua/shared/clock.lua', 1],
+    [44, 'lua/shared/tell.lua', 1],
+    [69, 'lua/shared/queue/state.lua', 1],
+    [145, 'lua/shared/queue/count-job.lua', 1],
+    [158, 'lua/shared/queue/save.lua', 1],
+    [212, 'lua/shared/queue/marks.lua', 1],
+    [226, 'lua/shared/queue/rate.lua', 1],
+    [246, 'lua/shared/queue/job.lua', 1],
+    [337, 'lua/shared/queue/flags.lua', 1],
+    [366, 'lua/shared/queue/run.lua', 1],
+    [413, 'lua/shared/queue/parents.lua', 1],
+    [494, 'lua/shared/queue/happened.lua', 1],
+    [506, 'lua/shared/queue/entries.lua', 1],
+    [524, 'lua/shared/queue/history.lua', 1],
+    [538, 'lua/shared/queue/names.lua', 1],
+    [584, 'lua/shared/queue/failure.lua', 1],
+    [594, 'lua/shared/queue/groups.lua', 1],
+    [735, 'lua/shared/queue/ready.lua', 1],
+    [769, 'lua/shared/queue/dead.lua', 1],
+    [838, 'lua/shared/queue/end.lua', 1],
+    [859, 'lua/shared/queue/leave-tags.lua', 1],
+    [868, 'lua/shared/queue/end.lua', 23],
+    [885, 'lua/shared/queue/begin-again.lua', 1],
+    [904, 'lua/shared/queue/idle.lua', 1],
+    [966, 'lua/shared/queue/kind.lua', 1],
+    [974, 'lua/queue/requeue-failed.lua', 61],
+    [1020, 'lua/shared/queue/settle.lua', 1],
+    [1021, 'lua/shared/queue/note-due.lua', 1],
+    [1029, 'lua/shared/queue/backoff.lua', 1],
+    [1069, 'lua/shared/queue/unblock.lua', 1],
+    [1075, 'lua/shared/queue/outbox.lua', 1],
+    [1086, 'lua/shared/queue/note-end.lua', 1],
+    [1116, 'lua/shared/queue/cancel.lua', 1],
+    [1124, 'lua/shared/queue/settle.lua', 18],
+    [1198, 'lua/queue/requeue-failed.lua', 108],
+    [1204, 'lua/shared/queue/leave-notes.lua', 1],
+    [1227, 'lua/shared/queue/fold.lua', 1],
+    [1228, 'lua/shared/queue/statistics.lua', 1],
+    [1464, 'lua/shared/queue/fold.lua', 3],
+    [1475, 'lua/shared/queue/leave-notes.lua', 25],
+    [1479, 'lua/shared/queue/packed-notes.lua', 1],
+    [1480, 'lua/shared/queue/packed-notes.lua', 3],
+    [1488, 'lua/queue/requeue-failed.lua', 116],
+    [1491, 'lua/shared/queue/publish.lua', 1],
+    [1492, 'lua/shared/queue/message.lua', 1],
+    [1535, 'lua/shared/queue/publish.lua', 3],
+    [1541, 'lua/queue/requeue-failed.lua', 120],
   ],
   encode(args) {
     return withoutDefaults([
@@ -25332,7 +29100,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'fc4903be2a5659134cc5c3520a754c99d2063e30',
+    sha1: 'b2bdf1dcee53414e01f1455cc3b0caafdcc1ec32',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25345,21 +29113,21 @@ more, and says \`ready\` or \`claimed\` of what it requeued.
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local turns = KEYS[8] -- list: groups that may be served, in turn
-local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] is groups, a hash: the groups
+-- KEYS[8] is turns, a list: groups that may be served, in turn
+-- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
-local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[13] -- hash: kinds of failures
-local done = KEYS[14] -- sorted set: jobs that are done and kept -> when they ended, in ms
+-- KEYS[11] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[12] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[13] is kinds, a hash: kinds of failures
+-- KEYS[14] is done, a sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
-local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
+-- KEYS[16] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[17] is children, a sorted set: ref of a parent and child that waits for it
 local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
@@ -25416,7 +29184,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -26285,19 +30053,19 @@ end
 
 local keys = {
   jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  done = done,
-  blocked = blocked,
-  children = children,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  dead = KEYS[11],
+  failed = KEYS[12],
+  kinds = KEYS[13],
+  done = KEYS[14],
+  blocked = KEYS[16],
+  children = KEYS[17],
 }
 
 local queue = open_queue(meta, '', '')
@@ -26486,7 +30254,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '5f83d2eba64ed224b8c036c711164daf00dbce6a',
+    sha1: 'e868c06760163475fee9826bac5f8d7e9150a3cd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26500,26 +30268,28 @@ job that has used up its attempts dies instead, and is named in \`buried\`. Each
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
 local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
-local grouped = KEYS[7] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[8] -- hash: the groups
-local turns = KEYS[9] -- list: groups that may be served, in turn
-local held = KEYS[10] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[11] -- hash: ids and unique keys of users
-local dead = KEYS[12] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[13] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[14] -- hash: kinds of failures
+-- KEYS[7] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[8] is groups, a hash: the groups
+-- KEYS[9] is turns, a list: groups that may be served, in turn
+-- KEYS[10] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[11] is ids, a hash: ids and unique keys of users
+-- KEYS[12] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[13] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[14] is kinds, a hash: kinds of failures
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
-local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
-local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[19] -- sorted set: what goes to other queues -> its number
-local results = KEYS[20] -- hash: ends of jobs, for those who ask
-local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
-local tagged = KEYS[22] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[16] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[17] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[18] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[19] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[20] is results, a hash: ends of jobs, for those who ask
+-- KEYS[21] is listeners, a hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[23] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[24] is stats, a hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -26624,7 +30394,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -26680,6 +30450,74 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
+end
+-- As shared/queue/note-alike, for any jobs.
+-- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
+-- millisecond, the last one everything from 38 days on.
+local LAST_BUCKET = 254
+
+local function bucket_of(span_ms)
+  if span_ms < 1 then
+    return 0
+  end
+  local mantissa, exponent = math.frexp(span_ms)
+  local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
+  return bucket < LAST_BUCKET and bucket or LAST_BUCKET
+end
+
+-- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
+-- are in several buckets.
+local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
+  local bucket = bucket_of(greatest_ms)
+  if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
+    return false
+  end
+  local key = #name < 255 and kind .. name or kind
+  -- Clocks may be set back.
+  sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
+  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
+  queue.noted = queue.noted and queue.noted .. note or note
+  return true
+end
+
+-- Notes jobs of a flat list, \`step\` values each: since when it waited or ran, and, \`name_at\` behind that, its name. There are
+-- \`per_ms\` units of that time to a millisecond.
+local function note_spans(queue, kind, list, step, name_at, now, per_ms)
+  local groups, by_name = {}, {}
+  for at = 1, #list, step do
+    local name, span_ms = list[at + name_at], (now - list[at]) / per_ms
+    local bucket = bucket_of(span_ms)
+    local by_bucket = by_name[name]
+    if not by_bucket then
+      by_bucket = {}
+      by_name[name] = by_bucket
+    end
+    local group = by_bucket[bucket]
+    if group then
+      group.count, group.sum = group.count + 1, group.sum + span_ms
+      group.greatest = span_ms > group.greatest and span_ms or group.greatest
+    else
+      group = { name = name, count = 1, sum = span_ms, greatest = span_ms }
+      by_bucket[bucket], groups[#groups + 1] = group, group
+    end
+  end
+  for _, group in ipairs(groups) do
+    note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
+  end
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
@@ -27525,7 +31363,293 @@ local function note_end(queue, jobs, seq, job, run, state, kind, message, result
     waiters = waiters,
   }
 end
--- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened.
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+-- What a call has noted for the statistics and counted.
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+
 local function tell_others(keys, queue, now_ms, how)
   if queue.ends then
 -- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
@@ -27611,6 +31735,9 @@ local function tell_ends(results, ended, now_ms, how)
 end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
+  end
   if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
@@ -27671,6 +31798,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
@@ -27793,25 +31921,27 @@ end
 
 local keys = {
   jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
   leases = leases,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
-  children = children,
-  parents = parents,
-  outbox = outbox,
-  results = results,
-  listeners = listeners,
-  tagged = tagged,
+  grouped = KEYS[7],
+  groups = KEYS[8],
+  turns = KEYS[9],
+  held = KEYS[10],
+  ids = KEYS[11],
+  dead = KEYS[12],
+  failed = KEYS[13],
+  kinds = KEYS[14],
+  blocked = KEYS[16],
+  children = KEYS[17],
+  parents = KEYS[18],
+  outbox = KEYS[19],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  tagged = KEYS[22],
+  notes = KEYS[23],
+  stats = KEYS[24],
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -27835,6 +31965,7 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
+local ran = {}
 for at = failures_at, #failures, 5 do
   local place, seq = (at - failures_at) / 5, failures[at]
   local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
@@ -27851,6 +31982,7 @@ for at = failures_at, #failures, 5 do
     if run.attempts >= job.max_attempts then
       bury_claimed(keys, queue, seq, job, run, failures[at + 3], failures[at + 4], now_ms)
       buried[#buried + 1] = place
+      note_spans(queue, 'b', { run.at_ms, run.name }, 2, 1, now_ms, 1)
     else
       local due_ms = now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
       note_history(jobs, seq, run, 't', now_ms, run.at_ms, failures[at + 3])
@@ -27858,11 +31990,14 @@ for at = failures_at, #failures, 5 do
       wait_again(keys, queue, seq, job, run, due_ms, now_us)
       note_failure(jobs, seq, now_ms, failures[at + 3], failures[at + 4])
       queue.retried = queue.retried + 1
+      ran[#ran + 1] = run.at_ms
+      ran[#ran + 1] = run.name
       soonest_ms = math.min(soonest_ms, due_ms)
       standing = standing + (due_ms <= now_ms and 1 or 0)
     end
   end
 end
+note_spans(queue, 't', ran, 2, 1, now_ms, 1)
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
 -- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
@@ -27892,6 +32027,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -27971,58 +32107,73 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, bu
 return { 'retried', queue.chores, refused, buried }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/retry.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/calls.lua', 1],
-    [92, 'lua/shared/tell.lua', 1],
-    [117, 'lua/shared/queue/state.lua', 1],
-    [193, 'lua/shared/queue/save.lua', 1],
-    [247, 'lua/shared/queue/save-call.lua', 1],
-    [255, 'lua/shared/queue/settings.lua', 1],
-    [282, 'lua/shared/queue/marks.lua', 1],
-    [296, 'lua/shared/queue/note-due.lua', 1],
-    [304, 'lua/shared/queue/rate.lua', 1],
-    [324, 'lua/shared/queue/job.lua', 1],
-    [415, 'lua/shared/queue/flags.lua', 1],
-    [444, 'lua/shared/queue/run.lua', 1],
-    [491, 'lua/shared/queue/parents.lua', 1],
-    [572, 'lua/shared/queue/happened.lua', 1],
-    [584, 'lua/shared/queue/entries.lua', 1],
-    [602, 'lua/shared/queue/history.lua', 1],
-    [616, 'lua/shared/queue/names.lua', 1],
-    [662, 'lua/shared/queue/failure.lua', 1],
-    [672, 'lua/shared/queue/note-failure.lua', 1],
-    [676, 'lua/shared/queue/groups.lua', 1],
-    [817, 'lua/shared/queue/ready.lua', 1],
-    [851, 'lua/shared/queue/backoff.lua', 1],
-    [891, 'lua/shared/queue/dead.lua', 1],
-    [960, 'lua/shared/queue/end.lua', 1],
-    [981, 'lua/shared/queue/leave-tags.lua', 1],
-    [990, 'lua/shared/queue/end.lua', 23],
-    [1007, 'lua/shared/queue/note-end.lua', 1],
-    [1037, 'lua/shared/queue/tell-others.lua', 1],
-    [1040, 'lua/shared/queue/result.lua', 1],
-    [1065, 'lua/shared/queue/tell-ends.lua', 1],
-    [1121, 'lua/shared/queue/tell-others.lua', 6],
-    [1124, 'lua/shared/queue/publish.lua', 1],
-    [1125, 'lua/shared/queue/message.lua', 1],
-    [1168, 'lua/shared/queue/publish.lua', 3],
-    [1174, 'lua/shared/queue/tell-others.lua', 10],
-    [1177, 'lua/shared/queue/cancel.lua', 1],
-    [1184, 'lua/shared/queue/stop.lua', 1],
-    [1192, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1199, 'lua/shared/queue/idle.lua', 1],
-    [1261, 'lua/shared/queue/judge-one.lua', 1],
-    [1271, 'lua/shared/queue/told.lua', 1],
-    [1293, 'lua/shared/queue/freed.lua', 1],
-    [1302, 'lua/queue/retry.lua', 74],
-    [1376, 'lua/shared/queue/settle.lua', 1],
-    [1377, 'lua/shared/queue/unblock.lua', 1],
-    [1383, 'lua/shared/queue/outbox.lua', 1],
-    [1394, 'lua/shared/queue/settle.lua', 18],
-    [1467, 'lua/queue/retry.lua', 149],
+    [42, 'lua/shared/clock.lua', 1],
+    [48, 'lua/shared/calls.lua', 1],
+    [94, 'lua/shared/tell.lua', 1],
+    [119, 'lua/shared/queue/state.lua', 1],
+    [195, 'lua/shared/queue/count-job.lua', 1],
+    [208, 'lua/shared/queue/note-spans.lua', 1],
+    [209, 'lua/shared/queue/note-alike.lua', 1],
+    [210, 'lua/shared/queue/bucket.lua', 1],
+    [222, 'lua/shared/queue/note-alike.lua', 3],
+    [237, 'lua/shared/queue/note-spans.lua', 3],
+    [263, 'lua/shared/queue/save.lua', 1],
+    [317, 'lua/shared/queue/save-call.lua', 1],
+    [325, 'lua/shared/queue/settings.lua', 1],
+    [352, 'lua/shared/queue/marks.lua', 1],
+    [366, 'lua/shared/queue/note-due.lua', 1],
+    [374, 'lua/shared/queue/rate.lua', 1],
+    [394, 'lua/shared/queue/job.lua', 1],
+    [485, 'lua/shared/queue/flags.lua', 1],
+    [514, 'lua/shared/queue/run.lua', 1],
+    [561, 'lua/shared/queue/parents.lua', 1],
+    [642, 'lua/shared/queue/happened.lua', 1],
+    [654, 'lua/shared/queue/entries.lua', 1],
+    [672, 'lua/shared/queue/history.lua', 1],
+    [686, 'lua/shared/queue/names.lua', 1],
+    [732, 'lua/shared/queue/failure.lua', 1],
+    [742, 'lua/shared/queue/note-failure.lua', 1],
+    [746, 'lua/shared/queue/groups.lua', 1],
+    [887, 'lua/shared/queue/ready.lua', 1],
+    [921, 'lua/shared/queue/backoff.lua', 1],
+    [961, 'lua/shared/queue/dead.lua', 1],
+    [1030, 'lua/shared/queue/end.lua', 1],
+    [1051, 'lua/shared/queue/leave-tags.lua', 1],
+    [1060, 'lua/shared/queue/end.lua', 23],
+    [1077, 'lua/shared/queue/note-end.lua', 1],
+    [1107, 'lua/shared/queue/tell-others.lua', 1],
+    [1109, 'lua/shared/queue/packed-notes.lua', 1],
+    [1110, 'lua/shared/queue/leave-notes.lua', 1],
+    [1133, 'lua/shared/queue/fold.lua', 1],
+    [1134, 'lua/shared/queue/statistics.lua', 1],
+    [1370, 'lua/shared/queue/fold.lua', 3],
+    [1381, 'lua/shared/queue/leave-notes.lua', 25],
+    [1385, 'lua/shared/queue/packed-notes.lua', 3],
+    [1393, 'lua/shared/queue/tell-others.lua', 4],
+    [1396, 'lua/shared/queue/result.lua', 1],
+    [1421, 'lua/shared/queue/tell-ends.lua', 1],
+    [1477, 'lua/shared/queue/tell-others.lua', 9],
+    [1480, 'lua/shared/queue/tell-others.lua', 13],
+    [1483, 'lua/shared/queue/publish.lua', 1],
+    [1484, 'lua/shared/queue/message.lua', 1],
+    [1527, 'lua/shared/queue/publish.lua', 3],
+    [1533, 'lua/shared/queue/tell-others.lua', 17],
+    [1536, 'lua/shared/queue/cancel.lua', 1],
+    [1544, 'lua/shared/queue/stop.lua', 1],
+    [1552, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1559, 'lua/shared/queue/idle.lua', 1],
+    [1621, 'lua/shared/queue/judge-one.lua', 1],
+    [1631, 'lua/shared/queue/told.lua', 1],
+    [1653, 'lua/shared/queue/freed.lua', 1],
+    [1662, 'lua/queue/retry.lua', 78],
+    [1743, 'lua/shared/queue/settle.lua', 1],
+    [1744, 'lua/shared/queue/unblock.lua', 1],
+    [1750, 'lua/shared/queue/outbox.lua', 1],
+    [1761, 'lua/shared/queue/settle.lua', 18],
+    [1835, 'lua/queue/retry.lua', 160],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -28093,7 +32244,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
     name: 'queue/search-tagged',
-    sha1: '740b9a4530ae6a99871ffcab27e3c547073da60f',
+    sha1: '308d3121cfa27152ad03a4059b0f79af480ea39e',
     reads: true,
     bytes: true,
     source: `--[[
@@ -28140,7 +32291,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -28550,7 +32701,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: 'e9fd9f70c3db6d218f80cad854ffae0a2e651b72',
+    sha1: '2ef4255276046680c914f8f428f56d93dca89f4c',
     reads: true,
     bytes: true,
     source: `--[[
@@ -28594,7 +32745,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -28958,6 +33109,476 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
   },
 }
 
+export interface StatsArguments {
+  /** of the jobs; empty: all */
+  readonly name: string
+  /** minute, hour or day */
+  readonly by: string
+  /** when the first period is; 0: as far back as `count` says */
+  readonly fromMs: number
+  /** when the last period is; 0: now */
+  readonly toMs: number
+  /** how many periods at most; 0: as many as are kept */
+  readonly count: number
+}
+
+export type StatsAnswer =
+  | { readonly status: 'statistics'; readonly firstMs: number; readonly lastMs: number; readonly lengthMs: number; readonly names: string[]; readonly periods: { readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }[] }
+
+function readNamesOfStatsStatistics(part: Reply | undefined): (string)[] {
+  const flat = asList(part)
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
+}
+
+function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }>(Math.ceil(flat.length / 13))
+  for (let from = 0, to = 0; from < flat.length; from += 13, to++) {
+    found[to] = { atMs: asInteger(flat[from]), enqueued: asInteger(flat[from + 1]), acked: asInteger(flat[from + 2]), retried: asInteger(flat[from + 3]), buried: asInteger(flat[from + 4]), reclaimed: asInteger(flat[from + 5]), cancelled: asInteger(flat[from + 6]), waitSumUs: asInteger(flat[from + 7]), waitMaxUs: asInteger(flat[from + 8]), waits: asBytes(flat[from + 9]), runSumUs: asInteger(flat[from + 10]), runMaxUs: asInteger(flat[from + 11]), runs: asBytes(flat[from + 12]) }
+  }
+  return found
+}
+
+/**
+ * Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing happened are left out. `waits` counts claims, by how long the jobs had been ready, `runs` what was acked, retried or buried, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of others count among all.
+ *
+ * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
+ */
+export const stats: Operation<StatsArguments, StatsAnswer> = {
+  script: {
+    name: 'queue/stats',
+    sha1: '36316df8e74492b90ab99210bd49a8a4365d8a54',
+    reads: true,
+    bytes: true,
+    source: `--[[
+Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing
+happened are left out. \`waits\` counts claims, by how long the jobs had been ready, \`runs\` what was acked, retried or
+buried, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is
+below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1)
+% 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 \`names\`; jobs of others
+count among all.
+
+@returns statistics  first_ms:integer last_ms:integer length_ms:integer names:[name:text] periods:[at_ms:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer wait_sum_us:integer wait_max_us:integer waits:bytes run_sum_us:integer run_max_us:integer runs:bytes]
+@cost    O(periods + names), at most 120 and 100, and what is not folded yet
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local notes = KEYS[2] -- string: what the statistics do not hold yet
+local stats = KEYS[3] -- hash: statistics of minutes, hours and days
+local name = ARGV[1] -- text: of the jobs; empty: all
+local by = ARGV[2] -- text: minute, hour or day
+local from_ms = tonumber(ARGV[3]) -- integer: when the first period is; 0: as far back as \`count\` says
+local to_ms = tonumber(ARGV[4]) -- integer: when the last period is; 0: now
+local count = tonumber(ARGV[5]) -- integer: how many periods at most; 0: as many as are kept
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         to which the newest notes of the statistics belong; 0: there are none
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+local QUEUE_LAYOUT = '1'
+local NO_STATE = string.rep('\\0', 29 * 8)
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+  }
+end
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+-- A spread, appended to a list: the sum and the greatest in microseconds, and the buckets as they are stored. Answers
+-- where it ends.
+local function tell_spread(told, stored, at)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  told[#told + 1] = math.floor(sum * 1000 + 0.5)
+  told[#told + 1] = math.floor(greatest * 1000 + 0.5)
+  told[#told + 1] = string.sub(stored, from, from + buckets * 6 - 1)
+  return from + buckets * 6
+end
+
+-- A period as it is stored, appended to a list, unless its slot holds another one.
+local function tell_period(told, stored, number, length_ms)
+  if not stored or struct.unpack('>I4', stored) ~= number then
+    return
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  told[#told + 1] = number * length_ms
+  for place = 2, 7 do
+    told[#told + 1] = found[place]
+  end
+  tell_spread(told, stored, tell_spread(told, stored, found[8]))
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+local period = PERIODS[by]
+if not period then
+  return redis.error_reply('INVALID by: minute, hour or day')
+end
+local length_ms = period.length_ms
+local now = math.floor(clock_us() / 1000 / length_ms)
+local last = to_ms > 0 and math.min(now, math.floor(to_ms / length_ms)) or now
+local first = math.max(now - period.slots + 1, math.floor(from_ms / length_ms))
+if count > 0 then
+  first = math.max(first, last - count + 1)
+end
+local changed = changed_periods(stats, redis.call('GET', notes) or '')
+local told, fields = {}, {}
+for number = first, last do
+  fields[#fields + 1] = field_of(period, number, name)
+end
+local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+for at, field in ipairs(fields) do
+  tell_period(told, changed[field] or stored[at], first + at - 1, length_ms)
+end
+return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_names(changed.names), told }
+`,
+  },
+  parts: ['meta', 'notes', 'stats'],
+  lines: [
+    [1, 'lua/queue/stats.lua', 1],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/queue/state.lua', 1],
+    [104, 'lua/shared/queue/statistics.lua', 1],
+    [340, 'lua/shared/queue/tell-period.lua', 1],
+    [362, 'lua/queue/stats.lua', 26],
+  ],
+  encode(args) {
+    return [
+      args.name,
+      args.by,
+      args.fromMs,
+      args.toMs,
+      args.count,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'statistics':
+        return {
+          status: 'statistics',
+          firstMs: asInteger(parts[1]),
+          lastMs: asInteger(parts[2]),
+          lengthMs: asInteger(parts[3]),
+          names: readNamesOfStatsStatistics(parts[4]),
+          periods: readPeriodsOfStatsStatistics(parts[5]),
+        }
+      default:
+        return unexpected('the answer statistics', parts[0])
+    }
+  },
+}
+
 export interface TagArguments {
   /** the job */
   readonly id: string
@@ -28981,7 +33602,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: 'f2f8a40f0731e70f83a1715114249a8ca3d6cf89',
+    sha1: '5d66d5d16f27f0282e6d413b860a98c72f0f6a77',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29027,7 +33648,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -29558,7 +34179,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
 export const tags: Operation<TagsArguments, TagsAnswer> = {
   script: {
     name: 'queue/tags',
-    sha1: '02ae5fc060a326edc146bc31693d3215fae26ce2',
+    sha1: '165369044e15b20d053979a3e5629bdcd0dd9ddb',
     reads: true,
     bytes: false,
     source: `--[[
@@ -29593,7 +34214,7 @@ local limit = tonumber(ARGV[2]) -- integer: how many at most
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -29722,7 +34343,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: '9a6e77b8f3c20dffe7d449bd0936d3a3fc96293a',
+    sha1: '8246bf0d1e5b8b114735e8be047069c4c228189e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29765,7 +34386,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -30197,7 +34818,7 @@ export type UnrecurAnswer =
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
   script: {
     name: 'queue/unrecur',
-    sha1: 'c1236f3345fa7508feeb9bb1e72663125cc2b344',
+    sha1: '936c52e39f36622b7b78008b2b8f62cc25d74736',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30231,7 +34852,7 @@ local id = ARGV[1] -- text: the recurring job
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -30419,7 +35040,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '735ba0ea731b4ede90d34c0d254bab1bd40a7824',
+    sha1: '875c5c48f25ec377af64449509753c2d7519a063',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30430,23 +35051,25 @@ Another queue has jobs that wait for these: it is told, by way of the outbox, wh
 @cost    O(jobs x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
-local jobs = KEYS[2] -- hash: all that is stored of each job
-local ready = KEYS[3] -- list: ready jobs without group and priority
-local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
-local scheduled = KEYS[5] -- sorted set: jobs that wait for their time -> that time, in ms
-local grouped = KEYS[6] -- sorted set: ready jobs of groups -> number of the group
-local groups = KEYS[7] -- hash: the groups
-local turns = KEYS[8] -- list: groups that may be served, in turn
-local held = KEYS[9] -- sorted set: groups that their rate holds back -> until when, in ms
-local ids = KEYS[10] -- hash: ids and unique keys of users
-local dead = KEYS[11] -- sorted set: dead jobs -> when they died, in ms
-local failed = KEYS[12] -- sorted set: dead jobs -> number of the kind of their failure
-local kinds = KEYS[13] -- hash: kinds of failures
-local blocked = KEYS[14] -- sorted set: jobs that wait for their parents -> their number
+-- KEYS[2] is jobs, a hash: all that is stored of each job
+-- KEYS[3] is ready, a list: ready jobs without group and priority
+-- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] is groups, a hash: the groups
+-- KEYS[8] is turns, a list: groups that may be served, in turn
+-- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[10] is ids, a hash: ids and unique keys of users
+-- KEYS[11] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[12] is failed, a sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[13] is kinds, a hash: kinds of failures
+-- KEYS[14] is blocked, a sorted set: jobs that wait for their parents -> their number
 local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
-local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
-local tagged = KEYS[18] -- sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[16] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[17] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[18] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+local notes = KEYS[19] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[20] -- hash: statistics of minutes, hours and days
 local target = ARGV[1] -- text: name of the other queue
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
@@ -30475,7 +35098,7 @@ end
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'
@@ -30531,6 +35154,19 @@ local function open_queue(meta, codec, caller)
     dead = dead,
     done = done,
   }
+end
+-- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
+local function count_job(queue, kind, name)
+  local counted = queue.counted
+  if not counted then
+    counted = {}
+    queue.counted = counted
+  end
+  local key = #name < 255 and kind .. name or kind
+  if not counted[key] then
+    counted[key], counted[#counted + 1] = 0, key
+  end
+  counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
@@ -30960,23 +35596,23 @@ local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
 end
 
 local keys = {
-  jobs = jobs,
-  ready = ready,
-  prioritized = prioritized,
-  scheduled = scheduled,
-  grouped = grouped,
-  groups = groups,
-  turns = turns,
-  held = held,
-  ids = ids,
-  dead = dead,
-  failed = failed,
-  kinds = kinds,
-  blocked = blocked,
+  jobs = KEYS[2],
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  ids = KEYS[10],
+  dead = KEYS[11],
+  failed = KEYS[12],
+  kinds = KEYS[13],
+  blocked = KEYS[14],
   children = children,
-  parents = parents,
-  outbox = outbox,
-  tagged = tagged,
+  parents = KEYS[16],
+  outbox = KEYS[17],
+  tagged = KEYS[18],
 }
 
 local queue = open_queue(meta, '', '')
@@ -31490,6 +36126,7 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end
 
 local PARENT_FAILED = 'parent-failed'
@@ -31501,6 +36138,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else
@@ -31566,45 +36204,341 @@ local function settle_children(keys, queue, now_us, most)
 end
   settle_children(keys, queue, now_us, 100)
 end
+if queue.counted then
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
+-- What a call has noted for the statistics and counted.
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+  leave_notes(notes, stats, queue, packed_notes(queue), math.floor(now_us / 1000))
+end
 save_queue(meta, queue)
 return { 'watched', queue.chores, absent }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'tagged'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/watch.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/queue/state.lua', 1],
-    [111, 'lua/shared/queue/save.lua', 1],
-    [165, 'lua/shared/queue/marks.lua', 1],
-    [179, 'lua/shared/queue/job.lua', 1],
-    [270, 'lua/shared/queue/flags.lua', 1],
-    [299, 'lua/shared/queue/run.lua', 1],
-    [346, 'lua/shared/queue/failure.lua', 1],
-    [356, 'lua/shared/queue/find.lua', 1],
-    [385, 'lua/shared/queue/parents.lua', 1],
-    [466, 'lua/shared/queue/note-due.lua', 1],
-    [474, 'lua/shared/queue/link.lua', 1],
-    [537, 'lua/queue/watch.lua', 41],
-    [574, 'lua/shared/queue/settle.lua', 1],
-    [575, 'lua/shared/queue/rate.lua', 1],
-    [595, 'lua/shared/queue/groups.lua', 1],
-    [736, 'lua/shared/queue/ready.lua', 1],
-    [770, 'lua/shared/queue/names.lua', 1],
-    [816, 'lua/shared/queue/dead.lua', 1],
-    [885, 'lua/shared/queue/end.lua', 1],
-    [906, 'lua/shared/queue/leave-tags.lua', 1],
-    [915, 'lua/shared/queue/end.lua', 23],
-    [932, 'lua/shared/queue/backoff.lua', 1],
-    [972, 'lua/shared/queue/unblock.lua', 1],
-    [978, 'lua/shared/queue/outbox.lua', 1],
-    [989, 'lua/shared/queue/entries.lua', 1],
-    [1007, 'lua/shared/queue/history.lua', 1],
-    [1021, 'lua/shared/queue/happened.lua', 1],
-    [1033, 'lua/shared/queue/note-end.lua', 1],
-    [1063, 'lua/shared/queue/cancel.lua', 1],
-    [1070, 'lua/shared/queue/settle.lua', 18],
-    [1143, 'lua/queue/watch.lua', 79],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/queue/state.lua', 1],
+    [113, 'lua/shared/queue/count-job.lua', 1],
+    [126, 'lua/shared/queue/save.lua', 1],
+    [180, 'lua/shared/queue/marks.lua', 1],
+    [194, 'lua/shared/queue/job.lua', 1],
+    [285, 'lua/shared/queue/flags.lua', 1],
+    [314, 'lua/shared/queue/run.lua', 1],
+    [361, 'lua/shared/queue/failure.lua', 1],
+    [371, 'lua/shared/queue/find.lua', 1],
+    [400, 'lua/shared/queue/parents.lua', 1],
+    [481, 'lua/shared/queue/note-due.lua', 1],
+    [489, 'lua/shared/queue/link.lua', 1],
+    [552, 'lua/queue/watch.lua', 44],
+    [589, 'lua/shared/queue/settle.lua', 1],
+    [590, 'lua/shared/queue/rate.lua', 1],
+    [610, 'lua/shared/queue/groups.lua', 1],
+    [751, 'lua/shared/queue/ready.lua', 1],
+    [785, 'lua/shared/queue/names.lua', 1],
+    [831, 'lua/shared/queue/dead.lua', 1],
+    [900, 'lua/shared/queue/end.lua', 1],
+    [921, 'lua/shared/queue/leave-tags.lua', 1],
+    [930, 'lua/shared/queue/end.lua', 23],
+    [947, 'lua/shared/queue/backoff.lua', 1],
+    [987, 'lua/shared/queue/unblock.lua', 1],
+    [993, 'lua/shared/queue/outbox.lua', 1],
+    [1004, 'lua/shared/queue/entries.lua', 1],
+    [1022, 'lua/shared/queue/history.lua', 1],
+    [1036, 'lua/shared/queue/happened.lua', 1],
+    [1048, 'lua/shared/queue/note-end.lua', 1],
+    [1078, 'lua/shared/queue/cancel.lua', 1],
+    [1086, 'lua/shared/queue/settle.lua', 18],
+    [1160, 'lua/queue/watch.lua', 82],
+    [1163, 'lua/shared/queue/leave-notes.lua', 1],
+    [1186, 'lua/shared/queue/fold.lua', 1],
+    [1187, 'lua/shared/queue/statistics.lua', 1],
+    [1423, 'lua/shared/queue/fold.lua', 3],
+    [1434, 'lua/shared/queue/leave-notes.lua', 25],
+    [1438, 'lua/shared/queue/packed-notes.lua', 1],
+    [1439, 'lua/shared/queue/packed-notes.lua', 3],
+    [1447, 'lua/queue/watch.lua', 87],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

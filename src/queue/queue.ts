@@ -25,6 +25,7 @@ import { type QueueInspection, Settings } from './settings.ts'
 import { Settler } from './settling.ts'
 import { SettlingByToken } from './settling-by-token.ts'
 import type { Source } from './source.ts'
+import { readNames, readStats, type Stats, type StatsOptions } from './stats.ts'
 import { Worker, type WorkOptions } from './worker.ts'
 
 export interface QueueOptions {
@@ -152,6 +153,19 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
    */
   events(options: EventOptions = {}): AsyncGenerator<QueueEvent, void, undefined> {
     return listenTo(this.#source, toFilter(options), options.signal)
+  }
+
+  /**
+   * What happened, in each minute, hour or day: how many jobs, how long they waited and how long they ran. Throws
+   * InvalidArgumentError.
+   */
+  async stats(options: StatsOptions = {}): Promise<Stats> {
+    return readStats(this.#source, options)
+  }
+
+  /** The names of jobs that `stats` tells apart. */
+  async names(): Promise<string[]> {
+    return readNames(this.#source)
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */

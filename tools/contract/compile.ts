@@ -18,6 +18,7 @@ import type {
   StructureContract,
 } from './contract.ts'
 import { linesOf, splice } from './include.ts'
+import { withKeysInTables } from './keys-in-tables.ts'
 import { ContractError, inOrder, type Problem } from './problem.ts'
 import { type RedisCall, redisCalls } from './redis-calls.ts'
 import { literal } from './scope.ts'
@@ -71,9 +72,10 @@ function structureOf(name: string, scripts: readonly Script[]): StructureContrac
 
 function operationOf(script: Script): OperationContract {
   const { structure, head, declarations, built } = script
+  const source = withKeysInTables(script)
   return {
     structure,
-    sha1: createHash('sha1').update(built.source).digest('hex'),
+    sha1: createHash('sha1').update(source).digest('hex'),
     since: sinceOf(script),
     reads: head.reads,
     about: head.about,
@@ -83,7 +85,7 @@ function operationOf(script: Script): OperationContract {
     answers: Object.fromEntries([...head.answers].map(([word, { fields }]) => [word, fields ?? []])),
     optional: script.optional,
     lines: built.lines,
-    source: built.source,
+    source,
   }
 }
 

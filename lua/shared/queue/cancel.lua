@@ -4,4 +4,5 @@ local function cancel_job(keys, queue, seq, job, run)
   note_end(queue, keys.jobs, seq, job, run, 'x', '', '', '')
   erase_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
+  count_job(queue, 'c', run.name)
 end

@@ -33,12 +33,15 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
   local now_ms = math.floor(now_us / 1000)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  local ran = {}
   -- A removal first, so that it also works when the server is out of memory.
   redis.call('ZREM', keys.leases, ended[1])
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
     numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
+    ran[#ran + 1] = run.at_ms
+    ran[#ran + 1] = run.name
     local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
     if has_flag(run.flags, PARENT) then
       end_parent(keys, queue, seq, job.id, 'f', result)
@@ -88,4 +91,5 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     drop_done(keys, queue, settings, now_ms, 100 + #numbers)
   end
   queue.acked = queue.acked + #numbers
+  note_spans(queue, 'a', ran, 2, 1, now_ms, 1)
 end

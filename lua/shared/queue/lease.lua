@@ -11,22 +11,23 @@ local function tell_options(options, place, seq, job)
   options[#options + 1] = job.tags
 end
 
--- Answers what is told of the jobs, and of those with options what those are.
+-- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited.
 local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends_ms = string.format('%.0f', now_ms + lease_ms)
   local token, events = queue.token, queue.events
   local told, options, runs, ends = {}, {}, {}, {}
+  local waited = {}
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
     local attempts, size = 1, #record
-    local flags = PLAIN
+    local flags, since_ms = PLAIN, seq / 1000
     local name, body_at
     local id = ''
     token = token + 1
     if packed then
       local run = unpack_run(packed)
-      attempts, flags = run.attempts + 1, run.flags
+      attempts, flags, since_ms = run.attempts + 1, run.flags, run.at_ms
     end
     local length = string.byte(record)
     if length > 0 then
@@ -57,6 +58,8 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     if events then
       events[#events + 1] = { 'claimed', seq, id, name, attempts, token, flags, '' }
     end
+    waited[#waited + 1] = since_ms
+    waited[#waited + 1] = name
     queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
   end
   queue.token = token
@@ -64,5 +67,6 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   widen(queue, WIDE_LEASES, ends, '+inf', WIDE)
   redis.call('ZADD', keys.leases, unpack(ends))
   note_due(queue, now_ms + lease_ms)
+  note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
   return told, options
 end

@@ -15,7 +15,8 @@ local function is_quiet(queue, call, now_ms)
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
 end
 
--- Of a repeated argument (number, token): the fields and the numbers of the jobs that end, and their bytes. Nil where
+-- Of a repeated argument (number, token): the fields and the numbers of the jobs that end, their bytes, and when they
+-- were claimed: the name of all, where they have one, the sum of those times, the least, the greatest, and all runs. Nil where
 -- one is not plain, or not held.
 local function judge_plain(jobs, acks, acks_at)
   local fields, numbers, bytes, count = {}, {}, 0, 0
@@ -28,20 +29,56 @@ local function judge_plain(jobs, acks, acks_at)
     return fields, numbers, 0
   end
   local stored = redis.call('HMGET', jobs, unpack(fields))
-  local seen = {}
+  local seen, last_name, are_alike = {}, nil, true
+  local since_sum, soonest, latest = 0, math.huge, 0
   for place, packed in ipairs(stored) do
     if not packed or seen[numbers[place]] then
       return nil
     end
     seen[numbers[place]] = true
-    local state, token, attempts, _, size, flags = struct.unpack('>c1dHdI4B', packed)
+    local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
     if state ~= 'c' or flags ~= PLAIN or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
       return nil
     end
     bytes = bytes + size
     fields[count + place] = numbers[place]
+    local name = string.sub(packed, name_at)
+    if name ~= last_name then
+      last_name, are_alike = name, place == 1
+    end
+    since_sum = since_sum + at_ms
+    soonest = at_ms < soonest and at_ms or soonest
+    latest = at_ms > latest and at_ms or latest
   end
-  return fields, numbers, bytes
+  return fields, numbers, bytes, are_alike and last_name, since_sum, soonest, latest, stored
+end
+
+-- Notes how long acked jobs ran; see judge_plain.
+local function note_ran(queue, now_ms, name, since_sum, soonest, latest, stored)
+  local count = #stored
+  local sum = now_ms * count - since_sum
+  if not name or not note_alike(queue, 'a', name, count, sum, now_ms - latest, now_ms - soonest) then
+    -- @include shared/queue/note-spans
+    local list = {}
+    for _, packed in ipairs(stored) do
+      local _, _, _, at_ms, _, _, name_at = struct.unpack('>c1dHdI4B', packed)
+      list[#list + 1] = at_ms
+      list[#list + 1] = string.sub(packed, name_at)
+    end
+    note_spans(queue, 'a', list, 2, 1, now_ms, 1)
+  end
+end
+
+-- Notes how long claimed jobs waited: of each, five values that are told of it.
+local function note_waited(queue, told, name, sum_us, now_us)
+  local count = #told / 5
+  -- Numbers are times, and rise.
+  local least, greatest = (now_us - told[#told - 4]) / 1000, (now_us - told[1]) / 1000
+  local sum = (now_us * count - sum_us) / 1000
+  if not name or not note_alike(queue, 'w', name, count, sum, least, greatest) then
+    -- @include shared/queue/note-spans
+    note_spans(queue, 'w', told, 5, 3, now_us, 1000)
+  end
 end
 
 -- The first jobs of the list and their records. Nil where one is not plain, or was claimed before.
@@ -68,28 +105,34 @@ local function look_at_listed(jobs, ready, count)
   return numbers, stored
 end
 
--- Leases the first jobs of the list. Answers what is told of them.
+-- Leases the first jobs of the list, and notes how long they waited. Answers what is told of them.
 local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, ends_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends, token, bytes = string.format('%.0f', ends_ms), queue.token, 0
   local told, runs, scores, count = {}, {}, {}, #numbers
+  local last_name, are_alike, sum_us = nil, true, 0
   for at, seq in ipairs(numbers) do
-    local record = stored[at]
+    local record, number = stored[at], tonumber(seq)
     local size, length = #record, string.byte(record)
     local name = string.sub(record, 2, length + 1)
     token, bytes = token + 1, bytes + size
     local to, pair = at * 5, at * 2
-    told[to - 4], told[to - 3], told[to - 2] = tonumber(seq), token, 1
+    told[to - 4], told[to - 3], told[to - 2] = number, token, 1
     told[to - 1], told[to] = name, string.sub(record, length + 2)
     runs[pair - 1] = 'r' .. seq
     runs[pair] = struct.pack('>c1dHdI4B', 'c', token, 1, now_ms, size, PLAIN) .. name
     scores[pair - 1], scores[pair] = ends, seq
+    if name ~= last_name then
+      last_name, are_alike = name, at == 1
+    end
+    sum_us = sum_us + number
   end
   redis.call('LTRIM', ready, string.format('%d', count), '-1')
   redis.call('HSET', jobs, unpack(runs))
   widen(queue, WIDE_LEASES, scores, '+inf', WIDE)
   redis.call('ZADD', leases, unpack(scores))
   note_due(queue, ends_ms)
+  note_waited(queue, told, are_alike and last_name, sum_us, now_us)
   queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
   return told
 end

@@ -21,6 +21,7 @@ local function reclaim_lost(keys, queue, now_us, most)
         cancel_job(keys, queue, seq, job, run)
       elseif run.attempts >= job.max_attempts then
         bury_claimed(keys, queue, seq, job, run, LOST, LOST_MESSAGE, now_ms)
+        count_job(queue, 'd', run.name)
       else
         happened(queue, 'reclaimed', seq, job, run, LOST)
         stand_ready(keys, queue, job, seq, true, now_us)
@@ -34,7 +35,10 @@ local function reclaim_lost(keys, queue, now_us, most)
         note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
         queue.ready = queue.ready + run.size
       end
-      queue.reclaimed = queue.reclaimed + (run.state == 'x' and 0 or 1)
+      if run.state ~= 'x' then
+        queue.reclaimed = queue.reclaimed + 1
+        count_job(queue, 'r', run.name)
+      end
     end
   end
   return #lost

@@ -25,6 +25,7 @@ local function fail_child(keys, queue, seq, job, run, policy, stored, parent, no
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+    count_job(queue, 'd', run.name)
     note_end(queue, keys.jobs, seq, job, run, 'd', PARENT_FAILED, parent, '')
     bury_job(keys, queue, seq, job, run, PARENT_FAILED, parent, now_ms)
   else

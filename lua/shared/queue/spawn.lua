@@ -78,6 +78,7 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
   redis.call('HSET', keys.ids, 'i' .. job.id, seq)
   enter_tags(keys.tagged, seq, job.tags)
   happened(queue, 'enqueued', seq, job, nil, '')
+  count_job(queue, 'e', job.name)
   if key ~= '' then
     hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
   end

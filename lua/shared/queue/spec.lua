@@ -79,6 +79,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
   happened(queue, 'enqueued', seq, job, nil, '')
+  count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
   if parents ~= '' and link_parents(keys, queue, seq, parents, specs[at + 19], delay_ms, now_ms) > 0 then
     add_blocked(keys, queue, seq, job, payload, now_ms)

@@ -17,7 +17,7 @@
 --     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
---     minute         up to which minute statistics are folded
+--     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 local QUEUE_LAYOUT = '1'

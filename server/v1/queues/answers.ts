@@ -274,6 +274,26 @@ export const failures: Answers = {
 }
 export const counted: Answers = { 200: json('How many it were.', object({ count: Count })) }
 
+const spread = (): TSchema => {
+  const Ms = Type.Number({ minimum: 0, description: 'Milliseconds.' })
+  return object({ count: Count, meanMs: Ms, p50Ms: Ms, p90Ms: Ms, p99Ms: Ms, maxMs: Ms })
+}
+const happened = {
+  ...counts('enqueued', 'acked', 'retried', 'buried', 'reclaimed', 'cancelled'),
+  wait: spread(),
+  run: spread(),
+}
+export const stats: Answers = {
+  200: json(
+    'What happened.',
+    object({
+      periods: Type.Array(object({ atMs: Instant, ...happened })),
+      total: object(happened),
+      names: Type.Array(Name),
+    }),
+  ),
+}
+
 export const inspection: Answers = { 200: json('The queue at one instant.', Inspection) }
 export const group: Answers = { 200: json('The group, as it is now.', Group) }
 export const set: Answers = { 204: nothing('Set, for all who use it.') }

@@ -1,0 +1,28 @@
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+    -- @include shared/queue/fold
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end

@@ -1,0 +1,236 @@
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; `names` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end

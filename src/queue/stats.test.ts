@@ -1,0 +1,181 @@
+import { InvalidArgumentError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { setup } from '../../test/queue-fixture.ts'
+
+const to = 'somebody'
+const DAY_MS = 86_400_000
+const once = { maxAttempts: 1 }
+
+describe('what jobs wait and run', () => {
+  test('is told with counts, mean, percentiles and the greatest', async () => {
+    const { queue, clock } = await setup()
+    for (let second = 0; second < 20; second++) {
+      await queue.enqueue('mail', { to })
+      await clock.advance(1000)
+    }
+    const jobs = await queue.claim({ limit: 20 })
+    for (const job of jobs) {
+      await job.ack()
+      await clock.advance(1000)
+    }
+
+    const { total, periods } = await queue.stats()
+
+    expect(periods).toHaveLength(120)
+    expect(total).toMatchObject({ enqueued: 20, acked: 20, retried: 0, buried: 0 })
+    expect(total.wait).toMatchObject({ count: 20, meanMs: 10_500, maxMs: 20_000 })
+    expect(total.run).toMatchObject({ count: 20, meanMs: 9500, maxMs: 19_000 })
+    expect(Math.abs(total.wait.p50Ms / 10_000 - 1)).toBeLessThan(0.0625)
+    expect(Math.abs(total.wait.p90Ms / 18_000 - 1)).toBeLessThan(0.0625)
+    expect(Math.abs(total.run.p99Ms / 19_000 - 1)).toBeLessThan(0.0625)
+  })
+
+  test('is counted exactly however many calls there are in a minute, and however long the names', async () => {
+    const { queue } = await setup()
+    for (let round = 0; round < 130; round++) {
+      await queue.enqueue('mail', { to })
+      await (await queue.claim())[0]?.ack()
+    }
+    const names = Array.from({ length: 120 }, (_, at) => `${at}${'x'.repeat(240)}` as 'mail')
+    await queue.enqueueMany(names.map((name) => ({ name, payload: { to } })))
+    const jobs = await queue.claim({ limit: 200 })
+    await queue.claim({ acks: jobs })
+
+    const { total } = await queue.stats()
+
+    expect(total).toMatchObject({ enqueued: 250, acked: 250, wait: { count: 250 }, run: { count: 250 } })
+    expect((await queue.stats({ name: 'mail' })).total).toMatchObject({ acked: 130, run: { count: 130 } })
+    expect((await queue.stats({ name: names[7] ?? '' })).total).toMatchObject({ acked: 1, run: { count: 1 } })
+    expect(await queue.names()).toEqual(['mail', ...names.slice(0, 99)])
+  })
+
+  test('is told by name', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueueMany([
+      { name: 'mail', payload: { to } },
+      { name: 'image', payload: { url: 'a' } },
+    ])
+    await clock.advance(100)
+    const jobs = await queue.claim({ limit: 2 })
+    await clock.advance(5)
+    await jobs.find(({ name }) => name === 'image')?.ack()
+
+    expect(await queue.names()).toEqual(['mail', 'image'])
+    expect((await queue.stats({ name: 'mail' })).total).toMatchObject({ acked: 0, wait: { count: 1 } })
+    const { total } = await queue.stats({ name: 'image' })
+    expect(total).toMatchObject({ acked: 1, run: { count: 1, meanMs: 5, p50Ms: 5, maxMs: 5 } })
+    expect((await queue.stats({ name: 'other' })).total).toMatchObject({ acked: 0, wait: { count: 0 } })
+  })
+
+  test('of a queue that does not exist is nothing', async () => {
+    const { queue } = await setup()
+    const nothing = { count: 0, meanMs: 0, p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 }
+
+    expect((await queue.stats({ last: 2 })).periods).toMatchObject([
+      { enqueued: 0, wait: nothing, run: nothing },
+      { enqueued: 0 },
+    ])
+    expect(await queue.names()).toEqual([])
+  })
+
+  test('is kept in the hour and the day when its minutes are forgotten', async () => {
+    const { queue, clock } = await setup()
+    for (let hour = 0; hour < 30; hour++) {
+      await queue.enqueue('mail', { to })
+      await clock.advance(1000)
+      await (await queue.claim())[0]?.ack()
+      await clock.advance(3_599_000)
+    }
+
+    const hours = await queue.stats({ by: 'hour' })
+    const days = await queue.stats({ by: 'day', last: 2 })
+
+    expect((await queue.stats()).total.acked).toBe(1)
+    expect(hours.total).toMatchObject({ enqueued: 30, acked: 30, wait: { count: 30, meanMs: 1000 } })
+    expect(hours.periods.filter(({ acked }) => acked === 1)).toHaveLength(30)
+    expect(days.periods.map(({ atMs, enqueued }) => [atMs % DAY_MS, enqueued])).toEqual([
+      [0, 16],
+      [0, 14],
+    ])
+  })
+})
+
+describe('what is counted', () => {
+  test('failures stay with their day, and what is dead now is told beside them', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueue('mail', { to })
+    const [job] = await queue.claim()
+    await job?.bury({ kind: 'odd' })
+    expect((await queue.stats({ by: 'day', last: 1 })).total.buried).toBe(1)
+    expect(await queue.settings.inspect()).toMatchObject({ dead: 1 })
+
+    await clock.advance(1.5 * DAY_MS)
+    await queue.jobs.requeueFailed('odd')
+
+    const { periods } = await queue.stats({ by: 'day', last: 3 })
+    expect(periods.reduce((sum, { buried }) => sum + buried, 0)).toBe(1)
+    expect(periods[2]).toMatchObject({ buried: 0 })
+    expect(await queue.settings.inspect()).toMatchObject({ dead: 0, ready: 1 })
+  })
+
+  test('a dead job that is cancelled was buried once and cancelled once', async () => {
+    const { queue } = await setup()
+    const { id } = await queue.enqueue('mail', { to })
+    await (await queue.claim())[0]?.bury({ kind: 'odd' })
+    await queue.jobs.cancel([id])
+
+    expect((await queue.stats()).total).toMatchObject({ buried: 1, cancelled: 1 })
+    expect(await queue.settings.inspect()).toMatchObject({ dead: 0 })
+  })
+
+  test('retries are counted, and those that were the last attempt as buried', async () => {
+    const { queue } = await setup()
+    await queue.enqueue('mail', { to }, { maxAttempts: 2 })
+    await (await queue.claim())[0]?.retry({ delay: '0ms' })
+    expect((await queue.stats()).total).toMatchObject({ retried: 1, buried: 0, run: { count: 1 } })
+
+    await (await queue.claim())[0]?.retry({ delay: '0ms' })
+
+    expect((await queue.stats()).total).toMatchObject({ retried: 1, buried: 1, run: { count: 2 } })
+    expect((await queue.stats({ name: 'mail' })).total).toMatchObject({ retried: 1, buried: 1 })
+  })
+
+  test('a job whose last lease ended is reclaimed and buried, and did not run to an end', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueue('mail', { to }, once)
+    await queue.claim({ lease: '1s' })
+    await clock.advance(2000)
+    await queue.claim()
+
+    expect((await queue.stats()).total).toMatchObject({ reclaimed: 1, buried: 1, run: { count: 0 } })
+  })
+
+  test('periods are asked for by when they were', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueue('mail', { to })
+    const beganAtMs = (await queue.settings.inspect()).nowMs
+    await clock.advance(600_000)
+    await queue.enqueue('mail', { to })
+
+    const { periods } = await queue.stats({ from: beganAtMs, to: beganAtMs + 120_000 })
+
+    expect(periods.map(({ atMs, enqueued }) => [atMs - beganAtMs, enqueued])).toEqual([
+      [0, 1],
+      [60_000, 0],
+      [120_000, 0],
+    ])
+    expect((await queue.stats({ from: beganAtMs + 3_600_000 })).periods).toEqual([])
+  })
+
+  test('what makes no sense is refused', async () => {
+    const { queue } = await setup()
+
+    await expect(queue.stats({ last: 121 })).rejects.toThrow(InvalidArgumentError)
+    await expect(queue.stats({ by: 'day', last: 0 })).rejects.toThrow(
+      'last must be a whole number from 1 to 90',
+    )
+    await expect(queue.stats({ by: 'week' as 'day' })).rejects.toThrow('by must be one of minute, hour, day')
+    await expect(queue.stats({ name: '' })).rejects.toThrow(InvalidArgumentError)
+    await expect(queue.stats({ from: 1.5 })).rejects.toThrow(InvalidArgumentError)
+  })
+})
