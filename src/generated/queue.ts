@@ -23173,7 +23173,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: 'bb9dd5bb24767ec070303f63baebf20990d7a76c',
+    sha1: '978e23ecd86b2cb4d3101a3f33dfb82c5c09d8cf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23717,7 +23717,7 @@ local function note_run(idle, queue, recurrence, now_ms, how)
   end
 end
 
-local keys = { recurrences = recurrences, recurring = KEYS[3], short = shKEYS[4]
+local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -24250,7 +24250,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: 'b8cbea30be5ced64d919fe38d9f06e8e06578b06',
+    sha1: '7c1621c25f061e391807d277c65350e855f14815',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24641,7 +24641,7 @@ local function note_run(idle, queue, recurrence, now_ms, how)
   end
 end
 
-local keys = { recurrences = recurrences, recurring = KEYS[3], short = shKEYS[4]
+local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -26687,7 +26687,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '114ac5479266383a9300860de6c901218e92d7c1',
+    sha1: 'cfb0707e0fb1f1f1dbd1ee89605dc432d9f12c80',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27281,7 +27281,7 @@ local function rewrite_job(jobs, queue, seq, job, run, record, state)
 end
 
 local keys =
-  { ready = KEYS[3], prioritized KEYS[4]ed, grouped = grKEYS[5]groups = grKEYS[6]turns = tKEYS[7] held =KEYS[8]d }
+  { ready = KEYS[3], prioritized = KEYS[4], grouped = KEYS[5], groups = KEYS[6], turns = KEYS[7], held = KEYS[8] }
 
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
