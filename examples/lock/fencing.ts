@@ -27,9 +27,9 @@ using database = new Database()
 database.query('CREATE TABLE prices (id INTEGER PRIMARY KEY, price INTEGER, fence INTEGER NOT NULL)')
 database.query('INSERT INTO prices VALUES (7, 100, 0)')
 
-const lock = redis.lock('price:7', { lease: '300ms' })
+const lock = redis.lock('price:7')
 const inRedis = redis.fenced<number>('price:7')
-const sleeper = await lock.acquire()
+const sleeper = await redis.lock('price:7', { lease: '300ms' }).acquire()
 sleepDeeply(400)
 await lock.run(
   async ({ token }) => {

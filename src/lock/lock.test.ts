@@ -161,7 +161,7 @@ describe('readers', () => {
   })
 
   test('keep their leases while they are held', async () => {
-    const { lock } = await setup({ clock: 'real', lease: '60ms' })
+    const { lock } = await setup({ clock: 'real', lease: '900ms' })
     const reading = await lock.shared.acquire()
     const { expiresAtMs } = reading
 
