@@ -16,11 +16,11 @@ import { type Payloads, type Setup, setup, until } from '../queue-fixture.ts'
 
 export { until } from '../queue-fixture.ts'
 
-export const START_MS = START_US / 1000
+export const START_MS: number = START_US / 1000
 export const SECOND = 1000
-export const MINUTE = 60 * SECOND
-export const HOUR = 60 * MINUTE
-export const DAY = 24 * HOUR
+export const MINUTE: number = 60 * SECOND
+export const HOUR: number = 60 * MINUTE
+export const DAY: number = 24 * HOUR
 
 type Mails = Queue<Payloads>
 export type Mail = ClaimedJob<Payloads[keyof Payloads]>
