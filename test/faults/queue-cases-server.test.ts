@@ -118,15 +118,18 @@ test('DST: daily cron in a zone across both switches runs once per day', async (
 test('Cluster: every script touches one slot; queue names with braces', async () => {
   const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
   const slots = new Map<string, number>()
+  const lain = new Set<number>()
   const redis = connect(cluster, (driver) =>
     watched(driver, ({ script, keys }) => {
       const count = new Set(keys.map(slotOf)).size
+      lain.add(slotOf(keys[0] ?? ''))
       slots.set(script.name, Math.max(count, slots.get(script.name) ?? 0))
     }),
   )
 
   for (const braces of ['{a}', 'a{b}c', '}{', '{}', '{{a}}', 'a}', '{']) {
-    const queue = redis.queue(`${braces} ${randomUUID()}`)
+    lain.clear()
+    const queue = redis.queue(`${braces} of queue-cases`)
     await queue.recurring.set('tick', { ...mail, every: '1h' })
     await queue.settings.setGroup('g', { concurrency: 1 })
     await queue.enqueue('mail', { to: 'a' }, { id: 'a', group: 'g', priority: 1, tags: ['t'] })
@@ -142,7 +145,9 @@ test('Cluster: every script touches one slot; queue names with braces', async ()
     expect(await queue.jobs.requeueFailed('buried')).toBe(1)
     expect(await queue.jobs.cancel(['b'])).toEqual(['cancelled'])
     await until(async () => (await redis.queue(`${queue.name} next`).inspect()).ready === 1)
+    expect(await redis.queue(`${queue.name} next`).clear()).toBe(true)
     expect(await queue.clear()).toBe(true)
+    expect(lain.size, 'each name has a slot of its own').toBe(2)
   }
 
   expect(slots.size).toBeGreaterThan(15)
