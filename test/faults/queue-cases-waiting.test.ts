@@ -5,39 +5,53 @@ import { Redis } from 'ioredis'
 import { type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Setup, setup, until } from '../queue-fixture.ts'
+import { setup, until } from '../queue-fixture.ts'
 import { startRedis } from '../servers/redis.ts'
 import { startSentinels } from '../servers/sentinels.ts'
 
 const idle =
-  ({ queue }: Pick<Setup, 'queue'>, count: number) =>
+  ({ queue }: { queue: { inspect(): Promise<{ idle: number }> } }, count: number) =>
   async (): Promise<boolean> =>
     (await queue.inspect()).idle === count
 
+/** Workers hear whoever calls them: until then they look more often, then every ten seconds. */
+async function waits(areIdle: () => Promise<boolean>): Promise<void> {
+  await until(areIdle)
+  await new Promise((resolve) => setTimeout(resolve, 700))
+  await until(areIdle)
+}
+
+// Before an idle worker looks by itself.
+const CALLED = { timeout: 9000 }
+
 describe('wake-up', () => {
-  test('an idle worker gets a job in < 5 ms p99 with no polling: it asks nothing, and is called', async () => {
-    const place = await setup({ clock: 'real' })
-    const { queue, calls } = place
-    const done: string[] = []
-    await using _worker = queue.work({ mail: ({ payload }) => void done.push(payload.to) })
-    await until(idle(place, 1))
-    let before = calls.length
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    expect(calls.slice(before)).toEqual([])
+  test(
+    'an idle worker gets a job in < 5 ms p99 with no polling: it asks nothing, and is called',
+    CALLED,
+    async () => {
+      const place = await setup({ clock: 'real' })
+      const { queue, calls } = place
+      const done: string[] = []
+      await using _worker = queue.work({ mail: ({ payload }) => void done.push(payload.to) })
+      await waits(idle(place, 1))
+      let before = calls.length
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      expect(calls.slice(before)).toEqual([])
 
-    for (const to of ['one', 'two', 'three']) {
-      before = calls.length
-      await queue.enqueue('mail', { to })
-      await until(() => done.includes(to))
+      for (const to of ['one', 'two', 'three']) {
+        before = calls.length
+        await queue.enqueue('mail', { to })
+        await until(() => done.includes(to))
 
-      const [put, claim, ...others] = calls.slice(before)
-      expect([put, claim]).toEqual(['queue/enqueue-alike', expect.stringMatching(/^queue\/ack-and-claim/)])
-      expect(others.length).toBeLessThanOrEqual(1)
-      await until(idle(place, 1))
-    }
-  })
+        const [put, claim, ...others] = calls.slice(before)
+        expect([put, claim]).toEqual(['queue/enqueue-alike', expect.stringMatching(/^queue\/ack-and-claim/)])
+        expect(others.length).toBeLessThanOrEqual(1)
+        await until(idle(place, 1))
+      }
+    },
+  )
 
-  test('no lost wake-up when two producers add at once', async () => {
+  test('no lost wake-up when two producers add at once', CALLED, async () => {
     const place = await setup({ clock: 'real' })
     const producers = await Promise.all([setup({ clock: 'real' }), setup({ clock: 'real' })])
     const [one, other] = producers.map(({ redis }) => redis.queue(place.name))
@@ -45,7 +59,7 @@ describe('wake-up', () => {
     await using _first = place.queue.work({ mail: () => void done++ }, { concurrency: 1 })
     await using _second = place.queue.work({ mail: () => void done++ }, { concurrency: 1 })
 
-    // One that was lost would be found by the next look only, ten seconds later.
+    await waits(idle(place, 2))
     for (let round = 1; round <= 50; round++) {
       if (round % 2 === 0) await until(idle(place, 2))
       await Promise.all([one?.enqueue('mail', { to: 'a' }), other?.enqueue('mail', { to: 'b' })])
@@ -58,7 +72,7 @@ describe('wake-up', () => {
     const { queue, calls } = place
     let done = 0
     const workers = Array.from({ length: 100 }, () => queue.work({ mail: () => void done++ }))
-    await until(idle(place, 100))
+    await waits(idle(place, 100))
     const before = calls.length
 
     await queue.enqueue('mail', { to: 'ada' })
@@ -112,11 +126,7 @@ async function recovers(redis: Perilune, trouble: (name: string) => Promise<void
   const queue = redis.queue<{ mail: { to: string } }>(randomUUID())
   const done: string[] = []
   await using _worker = queue.work({ mail: ({ payload }) => void done.push(payload.to) })
-  const waits = async (): Promise<boolean> => (await queue.inspect()).idle === 1
-  // At first, until it hears, it looks more often.
-  await until(waits)
-  await new Promise((resolve) => setTimeout(resolve, 700))
-  await until(waits)
+  await waits(idle({ queue }, 1))
 
   await trouble(queue.name)
   await queue.enqueue('mail', { to: 'after it' })
@@ -139,7 +149,7 @@ test('delayed job due while all workers idle and blocked: runs on time', async (
   }
   await using _one = queue.work(handlers)
   await using _other = queue.work(handlers)
-  await until(idle(place, 2))
+  await waits(idle(place, 2))
   const before = calls.length
 
   for (const delay of [300, 100, 200])
