@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { begin } from './fixture.ts'
+
+const NOTHING_SET = {
+  paused: false,
+  concurrency: 0,
+  rateLimit: 0,
+  rateWindowMs: 0,
+  keepCount: 0,
+  keepMs: 0,
+}
+
+describe('TestConfig', () => {
+  test('test_all: all that is set for a queue is told in one picture', async () => {
+    const { queue } = await begin()
+
+    expect(await queue.inspect()).toMatchObject(NOTHING_SET)
+  })
+
+  test('test_get: each setting is told by a name of its own', async () => {
+    const { queue } = await begin()
+    await queue.settings.pause()
+    await queue.settings.set({
+      concurrency: 1,
+      rate: { limit: 2, window: '3s' },
+      keep: { count: 4, age: '5s' },
+    })
+
+    expect(await queue.inspect()).toMatchObject({
+      paused: true,
+      concurrency: 1,
+      rateLimit: 2,
+      rateWindowMs: 3000,
+      keepCount: 4,
+      keepMs: 5000,
+    })
+  })
+
+  test('test_set_get: what is set is told, by every handle, and nothing else changes', async () => {
+    const { queue, redis, name } = await begin()
+    await queue.settings.set({ concurrency: 5 })
+    await queue.settings.set({ keep: { count: 7 } })
+
+    expect(await redis.queue(name).inspect()).toMatchObject({ ...NOTHING_SET, concurrency: 5, keepCount: 7 })
+  })
+
+  test('test_unset_default: what is taken away is as it was before it was set', async () => {
+    const { queue } = await begin()
+    await queue.settings.set({ concurrency: 5, rate: { limit: 2, window: '3s' }, keep: { age: '1d' } })
+
+    await queue.settings.set({ concurrency: null, rate: null, keep: null })
+
+    expect(await queue.inspect()).toMatchObject(NOTHING_SET)
+  })
+
+  test('test_unset: what is taken away holds no more for claims', async () => {
+    const { queue, put, popIds } = await begin()
+    for (const id of ['a', 'b']) await put(id)
+    await queue.settings.set({ concurrency: 1 })
+    expect([await popIds(10), await popIds()]).toEqual([['a'], []])
+
+    await queue.settings.set({ concurrency: null })
+
+    expect(await popIds()).toEqual(['b'])
+  })
+})

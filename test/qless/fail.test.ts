@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest'
+import { begin, guessed, MINUTE, type Place, refusalOf, START_MS } from './fixture.ts'
+
+/** What becomes of a job that somebody buries who does not have it. */
+async function buryGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
+  const [settled] = await queue.settle.bury([guessed(id)])
+  return [settled?.outcome ?? '', await stateOf(id)]
+}
+
+describe('TestFail', () => {
+  test.each([
+    ['kind', { kind: '' }],
+    ['kind', { kind: 'k'.repeat(201) }],
+    ['kind', { kind: 7 }],
+    ['options.group', { group: 'g' }],
+    ['options', 'odd'],
+  ])('test_malformed: a burial names what is wrong: %s %j', async (argument, options) => {
+    const { putAndPop, stateOf } = await begin()
+    const job = await putAndPop('a')
+
+    expect(await refusalOf(async () => job.bury(options as never))).toBe(argument)
+
+    expect([await stateOf('a'), job.isClaimed]).toEqual(['claimed', true])
+  })
+
+  test('test_basic: a buried job is dead, and says since when and of what', async () => {
+    const { queue, putAndPop } = await begin()
+
+    await (await putAndPop('a')).bury({ kind: 'BadAddress', message: 'no @ in it' })
+
+    const failure = { atMs: START_MS, kind: 'BadAddress', message: 'no @ in it' }
+    expect(await queue.jobs.find('a')).toMatchObject({ state: 'dead', atMs: START_MS, attempts: 1, failure })
+  })
+
+  test('test_put: a dead job is ready again when it is requeued; put again it is a duplicate', async () => {
+    const { queue, put, putAndPop, popIds, stateOf } = await begin()
+    await (await putAndPop('a')).bury()
+
+    await put('a')
+    expect(await stateOf('a')).toBe('dead')
+    expect(await queue.jobs.requeue(['a'])).toEqual(['requeued'])
+
+    expect(await popIds()).toEqual(['a'])
+  })
+
+  test('test_fail_waiting: a job that nobody has claimed is not buried', async () => {
+    const place = await begin()
+    await place.put('a')
+
+    expect(await buryGuessed(place, 'a')).toEqual(['lost', 'ready'])
+  })
+
+  test('test_fail_depends: a blocked job is not buried', async () => {
+    const place = await begin()
+    await place.put('parent')
+    await place.put('a', { parents: ['parent'] })
+
+    expect(await buryGuessed(place, 'a')).toEqual(['lost', 'blocked'])
+  })
+
+  test('test_fail_scheduled: a scheduled job is not buried', async () => {
+    const place = await begin()
+    await place.put('a', { delay: '1m' })
+
+    expect(await buryGuessed(place, 'a')).toEqual(['lost', 'scheduled'])
+  })
+
+  test('test_fail_nonexistent: a job that is not known is not buried', async () => {
+    const { queue } = await begin()
+
+    expect(await queue.settle.bury([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
+  })
+
+  test('test_fail_completed: a job that is done is not buried, also by whoever did it', async () => {
+    const { queue, putAndPop, stateOf } = await begin()
+    await queue.settings.set({ keep: { count: 1 } })
+    const { token, ...job } = await putAndPop('a')
+    await queue.settle.ack([{ id: 'a', token }])
+
+    expect(await queue.settle.bury([{ id: job.id, token }])).toEqual([{ outcome: 'lost', reason: 'acked' }])
+
+    expect(await stateOf('a')).toBe('done')
+  })
+
+  test('test_fail_owner: a job is not buried by an attempt that has lost it', async () => {
+    const { putAndPop, pop, clock, stateOf } = await begin()
+    const first = await putAndPop('a')
+    await clock.advance(MINUTE)
+    const [second] = await pop()
+
+    expect(await refusalOf(first.bury())).toBe('lost')
+
+    expect([await stateOf('a'), second?.attempt]).toEqual(['claimed', 2])
+  })
+})
+
+describe('TestFailed', () => {
+  test.each([
+    ['state', ({ jobs }: Place['queue']) => jobs.list('failed' as never)],
+    ['limit', ({ jobs }: Place['queue']) => jobs.list('dead', { limit: 0 })],
+    ['limit', ({ jobs }: Place['queue']) => jobs.list('dead', { limit: 1001 })],
+    ['after', ({ jobs }: Place['queue']) => jobs.list('dead', { after: 'here' })],
+    ['kind', ({ jobs }: Place['queue']) => jobs.requeueFailed('')],
+    ['kind', ({ jobs }: Place['queue']) => jobs.dropFailed('k'.repeat(201))],
+  ])('test_malformed: a look at dead jobs names what is wrong: %s', async (argument, look) => {
+    const { queue } = await begin()
+
+    expect(await refusalOf(async () => look(queue))).toBe(argument)
+  })
+
+  test('test_basic: dead jobs are counted by the kind of their failure, and listed', async () => {
+    const { queue, putAndPop } = await begin()
+    await (await putAndPop('a')).bury({ kind: 'BadAddress' })
+    await (await putAndPop('b')).bury({ kind: 'BadAddress', message: 'also bad' })
+    await (await putAndPop('c')).bury({ kind: 'Throttled' })
+
+    const failures = await queue.jobs.failures()
+
+    expect(new Map(failures.map(({ kind, count }) => [kind, count]))).toEqual(
+      new Map([
+        ['BadAddress', 2],
+        ['Throttled', 1],
+      ]),
+    )
+    expect(failures.find(({ kind }) => kind === 'BadAddress')?.sample.message).toBe('also bad')
+    expect((await queue.jobs.list('dead')).jobs.map(({ id }) => id).toSorted()).toEqual(['a', 'b', 'c'])
+  })
+
+  test('test_retries: a job whose attempts were all lost is dead of the kind `lost`', async () => {
+    const { queue, putAndPop, pop, clock } = await begin()
+    await putAndPop('a', { maxAttempts: 1 })
+    await clock.advance(MINUTE)
+
+    expect(await pop()).toEqual([])
+
+    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'lost', count: 1 }])
+  })
+
+  test('test_failed_pagination: dead jobs are listed page by page', async () => {
+    const { queue, putAndPop } = await begin()
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await (await putAndPop(id)).bury()
+
+    const pages: string[][] = []
+    for (let after: string | null = '0'; after !== null; ) {
+      const { jobs, next } = await queue.jobs.list('dead', { after, limit: 2 })
+      pages.push(jobs.map(({ id }) => id))
+      after = next
+    }
+
+    expect(pages.map(({ length }) => length)).toEqual([2, 2, 1])
+    expect(pages.flat().toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+})
+
+describe('TestUnfailed', () => {
+  test('test_basic: all jobs that are dead of one kind are ready again, those of others stay dead', async () => {
+    const { queue, putAndPop, popIds } = await begin()
+    for (const id of ['a', 'b']) await (await putAndPop(id)).bury({ kind: 'Throttled' })
+    await (await putAndPop('c')).bury({ kind: 'BadAddress' })
+
+    expect(await queue.jobs.requeueFailed('Throttled')).toBe(2)
+
+    expect((await popIds(10)).toSorted()).toEqual(['a', 'b'])
+    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'BadAddress', count: 1 }])
+  })
+})
