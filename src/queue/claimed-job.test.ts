@@ -1,4 +1,4 @@
-import { LeaseLostError, MaxRunError, PeriluneError } from 'perilune'
+import { type ClaimedJob, InvalidArgumentError, LeaseLostError, MaxRunError, PeriluneError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup, until } from '../../test/queue-fixture.ts'
 
@@ -63,6 +63,32 @@ describe('a claimed job', () => {
     }
 
     expect(await queue.inspect()).toMatchObject({ ready: 0, acked: 1 })
+  })
+
+  test.each([
+    ['acked', (job: ClaimedJob) => job.ack()],
+    ['retried', (job: ClaimedJob) => job.retry()],
+    ['buried', (job: ClaimedJob) => job.bury()],
+    ['released', (job: ClaimedJob) => job.release()],
+  ])('that is %s says so to whoever extends it', async (outcome, settle) => {
+    const { queue } = await setup()
+    await queue.enqueue('mail', { to })
+    const [job] = await queue.claim()
+    await settle(job as ClaimedJob)
+
+    await expect(job?.extend('1m')).rejects.toThrow(`(${outcome})`)
+    await expect(job?.bury()).rejects.toThrow(LeaseLostError)
+  })
+
+  test('an ack whose result the codec refuses may be told again', async () => {
+    const { queue } = await setup()
+    await queue.enqueue('mail', { to })
+    const [job] = await queue.claim()
+
+    await expect(job?.ack(() => undefined)).rejects.toThrow(InvalidArgumentError)
+    await job?.ack('done')
+
+    expect(job?.outcome).toBe('acked')
   })
 
   test('that was lost is told at the end of its block, as other leases are', async () => {

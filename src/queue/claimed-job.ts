@@ -337,10 +337,8 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   }
 
   #lostError(): LeaseLostError {
-    return new LeaseLostError(
-      `job '${this.id}' of queue '${this.#source.name}' (${this.#lostBecause})`,
-      this.token,
-    )
+    const why = this.#state === 'settled' ? (this.#outcome ?? 'settled') : this.#lostBecause
+    return new LeaseLostError(`job '${this.id}' of queue '${this.#source.name}' (${why})`, this.token)
   }
 }
 
