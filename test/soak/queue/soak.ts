@@ -1,0 +1,197 @@
+// Runs a soak of the queue: starts the processes, replaces those that die, lets trouble happen, waits until all jobs have
+// ended, and has the checkers look at the log.
+
+import { Redis } from 'ioredis'
+import { type Perilune, perilune, type Queue } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { seeded } from '../random.ts'
+import type { ScriptSabotage } from '../script-sabotages.ts'
+import { checkQueue, type QueueVerdict } from './check-queue.ts'
+import type { Death } from './death.ts'
+import { readEnd } from './end.ts'
+import { readLog } from './log.ts'
+import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
+import { GROUP_LIMIT, GROUPS, type Jobs, QUEUE_LIMIT, type SoakKind } from './plan.ts'
+import { PartyProcess } from './process.ts'
+
+/** What trouble gets to know and to do. */
+export interface QueueScene {
+  readonly random: () => number
+  readonly leaseMs: number
+  readonly queue: Queue<Jobs>
+  /** Resolves to a process that is at work, once there is one. */
+  victim(): Promise<PartyProcess>
+}
+
+export interface QueueSoakOptions {
+  readonly kind: SoakKind
+  readonly port: number
+  /** Where each process connects to, its log excepted. */
+  readonly portOf?: (at: number) => number
+  readonly seed: number
+  readonly processes?: number
+  /** Jobs that each process enqueues in its life; without it, as many as there are takers. */
+  readonly produces?: number
+  readonly leaseMs?: number
+  /** One in so many processes enqueues a job that kills whoever works on it. */
+  readonly poison?: number
+  readonly sabotage?: ScriptSabotage
+  /** At which moment a process dies, by how many were started before it. */
+  readonly diesAt?: (started: number) => Death | null
+  /** Goes on beside the load; resolves to what happened. */
+  readonly trouble?: (scene: QueueScene) => Promise<Happened>
+}
+
+export async function soakQueue(options: QueueSoakOptions): Promise<QueueVerdict> {
+  const soak = new QueueSoak(options)
+  try {
+    return await soak.run()
+  } finally {
+    await soak.clearUp()
+  }
+}
+
+type Happened = QueueVerdict['happened']
+
+class QueueSoak {
+  readonly #options: QueueSoakOptions
+  readonly #random: () => number
+  readonly #client: Redis
+  readonly #redis: Perilune
+  readonly #names: PartyOrder['queues']
+  readonly #all: PartyProcess[] = []
+  readonly #slots: PartyProcess[] = []
+  #resting = false
+  #closing = false
+
+  constructor(options: QueueSoakOptions) {
+    this.#options = options
+    this.#random = seeded(options.seed)
+    this.#client = new Redis({ port: options.port, maxRetriesPerRequest: null, retryStrategy: () => 50 })
+    this.#client.on('error', () => undefined)
+    this.#redis = perilune(ioredis(this.#client), { namespace: NAMESPACE, deadline: '20s' })
+    const name = `${options.seed}-${process.pid}-${Date.now()}`
+    this.#names = { main: name, after: `${name}-after` }
+  }
+
+  async run(): Promise<QueueVerdict> {
+    const { trouble, processes = 3, leaseMs = 1000 } = this.#options
+    await this.#configure()
+    for (let at = 0; at < processes; at++) this.#start(at)
+    const happened = await trouble?.({
+      random: this.#random,
+      leaseMs,
+      queue: this.#open('main'),
+      victim: () => this.#victim(),
+    })
+    await this.#rest()
+    await this.#close()
+    return this.#verdict({ ...happened })
+  }
+
+  async clearUp(): Promise<void> {
+    this.#closing = true
+    for (const each of this.#all) each.kill()
+    await this.#redis.close()
+    this.#client.disconnect()
+  }
+
+  #open(which: 'main' | 'after'): Queue<Jobs> {
+    return this.#redis.queue<Jobs>(this.#names[which])
+  }
+
+  get #queues(): ('main' | 'after')[] {
+    return this.#options.kind === 'families' ? ['main', 'after'] : ['main']
+  }
+
+  /** What is done stays to be looked at, but where jobs go the quick way. */
+  async #configure(): Promise<void> {
+    const { kind } = this.#options
+    if (kind === 'plain') return
+    for (const which of this.#queues) await this.#open(which).settings.set({ keep: { count: 1_000_000 } })
+    if (kind !== 'limited') return
+    const { settings } = this.#open('main')
+    await settings.set({ concurrency: QUEUE_LIMIT })
+    for (const group of GROUPS) await settings.setGroup(group, { concurrency: GROUP_LIMIT })
+  }
+
+  /** Starts a process, and another one in its place when it dies. */
+  #start(at: number): void {
+    const started = new PartyProcess(this.#order(at))
+    this.#all.push(started)
+    this.#slots[at] = started
+    if (this.#resting) started.tell('rest')
+    void started.ended.then(() => this.#closing || this.#start(at))
+  }
+
+  #order(at: number): PartyOrder {
+    const { kind, port, seed, produces = 1_000_000, leaseMs = 1000, poison = 0, ...options } = this.#options
+    const started = this.#all.length
+    return {
+      by: `p${started}`,
+      kind,
+      port: options.portOf?.(at) ?? port,
+      logPort: port,
+      queues: this.#names,
+      seed: seed + started * 7919,
+      produces: this.#resting ? 0 : produces,
+      poison: poison > 0 && started % poison === 0,
+      leaseMs,
+      prefetch: at % 2 === 0 ? 0 : 4,
+      sabotage: options.sabotage ?? null,
+      dies: this.#resting ? null : (options.diesAt?.(started) ?? null),
+    }
+  }
+
+  async #victim(): Promise<PartyProcess> {
+    for (;;) {
+      const ready = this.#slots.filter(({ isReady }) => isReady)
+      const chosen = ready[Math.floor(this.#random() * ready.length)]
+      if (chosen !== undefined) return chosen
+      await pause()
+    }
+  }
+
+  /** Until nothing more is enqueued, and all that was has ended. */
+  async #rest(): Promise<void> {
+    const { trouble } = this.#options
+    // Without trouble each process enqueues all it has.
+    this.#resting = trouble !== undefined
+    for (const each of this.#slots) if (this.#resting) each.tell('rest')
+    while (!this.#slots.every((each) => each.rests && each.isReady)) await pause()
+    this.#resting = true
+    for (let quiet = 0; quiet < 3; quiet = (await this.#isQuiet()) ? quiet + 1 : 0) await pause()
+  }
+
+  async #isQuiet(): Promise<boolean> {
+    const pictures = await Promise.all(this.#queues.map((which) => this.#open(which).inspect()))
+    return pictures.every(
+      ({ ready, scheduled, blocked, claimed, outbox }) =>
+        ready + scheduled + blocked + claimed + outbox === 0,
+    )
+  }
+
+  async #close(): Promise<void> {
+    this.#closing = true
+    for (const each of this.#slots) each.tell('close')
+    await Promise.all(this.#slots.map(({ ended }) => ended))
+    const odd = this.#slots.filter(({ endedWell }) => !endedWell)
+    if (odd.length > 0) throw new Error(`${odd.map(({ by }) => by).join()} did not end well`)
+  }
+
+  async #verdict(happened: Record<string, number>): Promise<QueueVerdict> {
+    const lines = await readLog(this.#client, logKeyOf(this.#names.main))
+    const killed = new Set(this.#all.filter(({ endedWell }) => !endedWell).map(({ by }) => by))
+    const ends = await Promise.all(
+      this.#queues.map((which) =>
+        readEnd(this.#open(which), this.#client, `${NAMESPACE}:{queue:${this.#names[which]}}:`),
+      ),
+    )
+    const limits = this.#options.kind === 'limited' ? { queue: QUEUE_LIMIT, group: GROUP_LIMIT } : null
+    return { ...checkQueue({ lines, killed, ends, limits }), happened: { ...happened, died: killed.size } }
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 20))
+}
