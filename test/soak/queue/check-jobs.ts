@@ -68,7 +68,7 @@ function invented({ ref, asked, enqueuing, attempts }: JobStory): string[] {
 }
 
 function enqueuedTwice({ ref, attempts }: JobStory): string[] {
-  return new Set(attempts.map(({ began: { number } }) => number)).size > 1 ? [`two jobs for ${ref}`] : []
+  return new Set(attempts.map(({ began: { id } }) => id)).size > 1 ? [`two jobs for ${ref}`] : []
 }
 
 /** A job dies of its last attempt, or with its parent. */

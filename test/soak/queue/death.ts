@@ -19,10 +19,9 @@ export function dyingAt(death: Death | null, driver: Driver): Driver {
     if (isIt) die()
     return answer
   }
-  const runMany: Driver['runMany'] = (calls) => calls.map(run)
   return Object.assign(Object.create(driver) as Driver, {
     run,
-    runMany,
+    runMany: (all: Parameters<Driver['runMany']>[0]) => all.map(run),
     info: () => driver.info(),
     close: () => driver.close(),
     healthy: () => driver.healthy(),

@@ -16,13 +16,19 @@ export interface End {
 /** What stays without jobs: settings and remembered calls, limits of groups, and what came from other queues. */
 const STANDING = new Set(['meta', 'groups', 'inbox'])
 
-export async function readEnd(queue: Queue<Jobs>, client: Redis, prefix: string): Promise<End> {
+export async function readEnd(
+  queue: Queue<Jobs>,
+  client: Redis,
+  prefix: string,
+  groups: readonly string[],
+): Promise<End> {
   const inspection = await queue.inspect()
   const dead = await readAll(queue, 'dead')
   const done = inspection.keepCount > 0 ? await readAll(queue, 'done') : null
   for (const { kind } of await queue.jobs.failures()) await queue.jobs.dropFailed(kind)
   if (done !== null) await dropDone(queue)
-  return { inspection, dead, done, left: await readLeft(client, prefix) }
+  const left = [...(await readLeft(client, prefix)), ...(await readGroups(queue, groups))]
+  return { inspection, dead, done, left }
 }
 
 async function readAll(queue: Queue<Jobs>, state: 'dead' | 'done'): Promise<Job[]> {
@@ -59,4 +65,12 @@ async function readLeft(client: Redis, prefix: string): Promise<string[]> {
     left.push(...members.filter((member) => !/^~+$/.test(member)).map((member) => `${part} ${member}`))
   }
   return left
+}
+
+/** Groups that think they have jobs. */
+async function readGroups(queue: Queue<Jobs>, groups: readonly string[]): Promise<string[]> {
+  const pictures = await Promise.all(groups.map((group) => queue.settings.setGroup(group, {})))
+  return pictures.flatMap(({ ready, claimed }, at) =>
+    ready + claimed === 0 ? [] : [`group ${groups[at]} with ${ready} ready, ${claimed} claimed jobs`],
+  )
 }

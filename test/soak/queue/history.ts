@@ -10,7 +10,7 @@ export interface Attempt {
   /** Place of its beginning in the log. */
   readonly at: number
   readonly ending: { readonly at: number; readonly atMs: number; readonly throws: boolean } | null
-  /** What its process was told, at last. */
+  /** What its process was told; once it was told nothing, what it makes of that counts no more. */
   readonly outcome: Outcome | null
 }
 
@@ -59,7 +59,7 @@ function attemptsOf(lines: readonly Line[], queue: 'main' | 'after'): Map<string
     const attempt = attempts.get(keyOf(line))
     if (attempt === undefined) continue
     if (line.kind === 'ending') attempt.ending = { at, atMs: line.atMs, throws: line.throws }
-    else attempt.outcome = line.outcome
+    else if (attempt.outcome !== 'unknown') attempt.outcome = line.outcome
   }
   const byRef = new Map<string, Attempt[]>()
   for (const attempt of attempts.values()) {

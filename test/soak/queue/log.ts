@@ -26,7 +26,7 @@ export type Entry =
 
 interface Began {
   readonly kind: 'began'
-  readonly number: string
+  readonly id: string
   readonly token: number
   readonly attempt: number
   readonly maxAttempts: number

@@ -1,6 +1,5 @@
 // What a process of a soak of the queue is told.
 
-import type { ScriptSabotage } from '../script-sabotages.ts'
 import type { Death } from './death.ts'
 import type { SoakKind } from './plan.ts'
 
@@ -15,8 +14,11 @@ export interface PartyOrder {
   readonly produces: number
   readonly poison: boolean
   readonly leaseMs: number
+  /** Whether it also takes jobs without watching their leases, some for too long. */
+  readonly borrows: boolean
   readonly prefetch: number
-  readonly sabotage: ScriptSabotage | null
+  /** Which rule of the scripts is broken: what it says of itself. */
+  readonly sabotage: string | null
   readonly dies: Death | null
 }
 

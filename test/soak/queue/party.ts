@@ -1,15 +1,18 @@
 // One process of a soak of the queue: it enqueues jobs and works on whatever there is, until it is told to stop, or dies.
 
 import { Redis } from 'ioredis'
-import { AmbiguousError, batch, type ClaimedJob, DriverError, LeaseLostError, perilune } from 'perilune'
+import { batch, type ClaimedJob, LeaseLostError, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { seeded } from '../random.ts'
 import { breakScripts } from '../script-sabotages.ts'
+import { Borrower } from './borrower.ts'
 import { dyingAt } from './death.ts'
+import { Diary, type Held, isOutOfReach } from './diary.ts'
 import { Log, type Outcome } from './log.ts'
 import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
 import type { Jobs, Plan } from './plan.ts'
 import { Producer } from './producer.ts'
+import { queueSabotages } from './sabotages.ts'
 
 class PlannedError extends Error {
   override name = 'PlannedError'
@@ -23,6 +26,7 @@ const [client, logClient] = [order.port, order.logPort].map((port) => new Redis(
 ]
 for (const each of [client, logClient]) each.on('error', () => undefined)
 const log = new Log(logClient, logKeyOf(order.queues.main), order.by)
+const diary = new Diary(log)
 const redis = perilune(dyingAt(order.dies, driver()), { namespace: NAMESPACE })
 
 process.once('disconnect', () => process.exit(1)) // whoever started it has died
@@ -35,19 +39,22 @@ const open = (queue: 'main' | 'after') => redis.queue<Jobs>(order.queues[queue])
 const workers = (['main', 'after'] as const)
   .slice(0, order.kind === 'families' ? 2 : 1)
   .map((queue) => work(queue))
+const borrower = order.borrows ? new Borrower(open('main'), order.leaseMs, diary, random) : null
+void borrower?.borrow().catch((error: unknown) => broken(String(error)))
 process.send?.('ready')
 const producer = new Producer(order, { main: open('main'), after: open('after') }, log, random)
 void rest.then(() => producer.stop())
 await producer.produce()
 process.send?.('rested')
 await close
-await Promise.all(workers.map((worker) => worker.close()))
+await Promise.all([borrower?.close(), ...workers.map((worker) => worker.close())])
 await log.flush()
 await redis.close()
 process.exit(0)
 
 function driver() {
-  return order.sabotage === null ? ioredis(client) : breakScripts(ioredis(client), order.sabotage)
+  const sabotage = queueSabotages.find(({ what }) => what === order.sabotage)
+  return sabotage === undefined ? ioredis(client) : breakScripts(ioredis(client), sabotage)
 }
 
 async function heard(word: string): Promise<void> {
@@ -67,7 +74,7 @@ function work(queue: 'main' | 'after') {
       concurrency: 6,
       prefetch: order.prefetch,
       lease: `${order.leaseMs}ms`,
-      onSettled: (job) => settled(queue, job, job.outcome as Outcome),
+      onSettled: (job) => void diary.settled(queue, toHeld(job), job.outcome as Outcome),
       onError: (error, job) => failed(queue, error, job),
     },
   )
@@ -75,28 +82,28 @@ function work(queue: 'main' | 'after') {
 
 async function attempt(queue: 'main' | 'after', job: ClaimedJob<Plan>): Promise<string> {
   const { ref, ms, fails, poison } = job.payload
-  const { number, token, attempt: nth, maxAttempts, group, expiresAtMs: endsAtMs } = job
-  const began = { kind: 'began', number, token, attempt: nth, maxAttempts, group, endsAtMs } as const
-  await log.write({ queue, ref, ...began })
+  const held = toHeld(job)
+  job.signal.addEventListener('abort', () => void diary.settled(queue, held, 'lost'))
+  await diary.began(queue, held, job.expiresAtMs)
+  process.send?.('at work')
   if (poison) process.kill(process.pid, 'SIGKILL')
   await new Promise((resolve) => setTimeout(resolve, ms))
-  const throws = nth <= fails
-  await log.write({ queue, ref, kind: 'ending', token, throws })
-  // Nobody is told of it any more.
-  if (!job.isClaimed) settled(queue, job, 'lost')
-  if (throws) throw new PlannedError(`attempt ${nth} of ${ref}`)
+  const throws = job.attempt <= fails
+  await diary.ending(queue, held, throws)
+  if (throws) throw new PlannedError(`attempt ${job.attempt} of ${ref}`)
   return ref
 }
 
-function settled(queue: 'main' | 'after', { payload, token }: ClaimedJob, outcome: Outcome): void {
-  void log.write({ queue, kind: 'settled', ref: (payload as Plan).ref, token, outcome })
+function toHeld(job: ClaimedJob): Held {
+  const { id, token, attempt: nth, maxAttempts, group } = job
+  return { ref: (job.payload as Plan).ref, id, token, attempt: nth, maxAttempts, group }
 }
 
 function failed(queue: 'main' | 'after', error: unknown, job: ClaimedJob | null): void {
   if (error instanceof PlannedError) return
-  const outOfReach = error instanceof AmbiguousError || error instanceof DriverError
-  if (job !== null && error instanceof LeaseLostError) settled(queue, job, 'lost')
-  else if (job !== null && outOfReach) settled(queue, job, 'unknown')
+  const outOfReach = isOutOfReach(error)
+  if (job !== null && error instanceof LeaseLostError) void diary.settled(queue, toHeld(job), 'lost')
+  else if (job !== null && outOfReach) void diary.settled(queue, toHeld(job), 'unknown')
   else if (!outOfReach) broken(String(error))
 }
 

@@ -30,8 +30,13 @@ export class PartyProcess {
     return this.#child.exitCode === 0
   }
 
-  get isReady(): boolean {
+  get isUp(): boolean {
     return this.#words.has('ready') && !this.hasEnded && !this.#paused
+  }
+
+  /** It has begun with a job. */
+  get isAtWork(): boolean {
+    return this.#words.has('at work') && this.isUp
   }
 
   /** It will enqueue nothing more. */

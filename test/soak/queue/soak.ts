@@ -14,11 +14,16 @@ import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
 import { GROUP_LIMIT, GROUPS, type Jobs, QUEUE_LIMIT, type SoakKind } from './plan.ts'
 import { PartyProcess } from './process.ts'
 
+/** A parent in another queue is asked after once a minute. */
+const PATIENCE_MS = 150_000
+
 /** What trouble gets to know and to do. */
 export interface QueueScene {
   readonly random: () => number
   readonly leaseMs: number
   readonly queue: Queue<Jobs>
+  /** How many processes have died. */
+  died(): number
   /** Resolves to a process that is at work, once there is one. */
   victim(): Promise<PartyProcess>
 }
@@ -82,6 +87,7 @@ class QueueSoak {
       random: this.#random,
       leaseMs,
       queue: this.#open('main'),
+      died: () => this.#all.filter(({ hasEnded }) => hasEnded).length,
       victim: () => this.#victim(),
     })
     await this.#rest()
@@ -137,15 +143,16 @@ class QueueSoak {
       produces: this.#resting ? 0 : produces,
       poison: poison > 0 && started % poison === 0,
       leaseMs,
+      borrows: options.trouble !== undefined,
       prefetch: at % 2 === 0 ? 0 : 4,
-      sabotage: options.sabotage ?? null,
+      sabotage: options.sabotage?.what ?? null,
       dies: this.#resting ? null : (options.diesAt?.(started) ?? null),
     }
   }
 
   async #victim(): Promise<PartyProcess> {
     for (;;) {
-      const ready = this.#slots.filter(({ isReady }) => isReady)
+      const ready = this.#slots.filter(({ isAtWork }) => isAtWork)
       const chosen = ready[Math.floor(this.#random() * ready.length)]
       if (chosen !== undefined) return chosen
       await pause()
@@ -158,9 +165,17 @@ class QueueSoak {
     // Without trouble each process enqueues all it has.
     this.#resting = trouble !== undefined
     for (const each of this.#slots) if (this.#resting) each.tell('rest')
-    while (!this.#slots.every((each) => each.rests && each.isReady)) await pause()
+    while (!this.#slots.every((each) => each.rests && each.isUp)) await pause()
     this.#resting = true
-    for (let quiet = 0; quiet < 3; quiet = (await this.#isQuiet()) ? quiet + 1 : 0) await pause()
+    // What has not ended by then is a fault.
+    const endsAt = performance.now() + (this.#options.sabotage === undefined ? PATIENCE_MS : PATIENCE_MS / 10)
+    for (
+      let quiet = 0;
+      quiet < 3 && performance.now() < endsAt;
+      quiet = (await this.#isQuiet()) ? quiet + 1 : 0
+    ) {
+      await pause()
+    }
   }
 
   async #isQuiet(): Promise<boolean> {
@@ -182,12 +197,14 @@ class QueueSoak {
   async #verdict(happened: Record<string, number>): Promise<QueueVerdict> {
     const lines = await readLog(this.#client, logKeyOf(this.#names.main))
     const killed = new Set(this.#all.filter(({ endedWell }) => !endedWell).map(({ by }) => by))
+    const isLimited = this.#options.kind === 'limited'
+    const prefixOf = (which: 'main' | 'after'): string => `${NAMESPACE}:{queue:${this.#names[which]}}:`
     const ends = await Promise.all(
       this.#queues.map((which) =>
-        readEnd(this.#open(which), this.#client, `${NAMESPACE}:{queue:${this.#names[which]}}:`),
+        readEnd(this.#open(which), this.#client, prefixOf(which), isLimited ? GROUPS : []),
       ),
     )
-    const limits = this.#options.kind === 'limited' ? { queue: QUEUE_LIMIT, group: GROUP_LIMIT } : null
+    const limits = isLimited ? { queue: QUEUE_LIMIT, group: GROUP_LIMIT } : null
     return { ...checkQueue({ lines, killed, ends, limits }), happened: { ...happened, died: killed.size } }
   }
 }

@@ -55,6 +55,12 @@ export async function breakConnections(
   return happened
 }
 
+/** Until so many processes have died of themselves. */
+export async function awaitDeaths({ died }: QueueScene, deaths: number): Promise<Happened> {
+  while (died() < deaths) await sleep(20)
+  return { deaths }
+}
+
 /** Kills the server again and again, and a process each time. */
 export async function restartServer(
   scene: QueueScene,
