@@ -55,9 +55,10 @@ export async function breakConnections(
   return happened
 }
 
-/** Until so many processes have died of themselves. */
-export async function awaitDeaths({ died }: QueueScene, deaths: number): Promise<Happened> {
-  while (died() < deaths) await sleep(20)
+/** Until so many processes have died of themselves; one of them may never come to its moment. */
+export async function awaitDeaths({ died }: QueueScene, deaths: number, forMs: number): Promise<Happened> {
+  const endsAt = performance.now() + forMs
+  while (died() < deaths && performance.now() < endsAt) await sleep(20)
   return { deaths }
 }
 
