@@ -165,3 +165,48 @@ test('the checker finds what a process should never have met', () => {
 
   expect(rulesBroken({ ...history, lines })).toEqual(['broken'])
 })
+
+const FAMILY: readonly [
+  what: string,
+  atPlace: number,
+  parentDies: boolean,
+  ifParentFails: string,
+  found: boolean,
+][] = [
+  ['a child that begins after its parent was done', 1, false, 'bury', false],
+  ['a child that begins before its parent was done', 0, false, 'bury', true],
+  ['a child that runs after its parent has died, as it says', 1, true, 'run', false],
+  ['a child that runs though its parent has died', 1, true, 'bury', true],
+]
+
+test.each(FAMILY)('the checker judges %s', (_, place, parentDies, ifParentFails, found) => {
+  const parent = new Lines().enqueue('p').begin({ ref: 'p', token: 1, attempt: 2, atMs: 100 })
+  const child = (lines: Lines): Lines =>
+    lines.add({
+      queue: 'after',
+      kind: 'began',
+      ref: 'c',
+      token: 1,
+      attempt: 2,
+      id: 'c',
+      maxAttempts: 2,
+      group: '',
+      endsAtMs: 900,
+    })
+  parent.add({ queue: 'after', kind: 'asked', ref: 'c', parents: ['p'], ifParentFails })
+  parent.add({ queue: 'after', kind: 'enqueued', ref: 'c', id: 'c' })
+  if (place === 0) child(parent)
+  parent.end('p', 1, parentDies ? 'buried' : 'acked')
+  if (place === 1) child(parent)
+  parent.add({ queue: 'after', kind: 'ending', ref: 'c', token: 1, throws: false })
+  parent.add({ queue: 'after', kind: 'settled', ref: 'c', token: 1, outcome: 'acked' })
+
+  const [dead, alive] = [[job('p', 1, 'PlannedError')], [job('p', 1, null)]]
+  const { inspection } = goodHistory().ends[0] as End
+  const first: End = { inspection, left: [], dead: parentDies ? dead : [], done: parentDies ? [] : alive }
+  const ends = [first, { inspection, left: [], dead: [], done: [job('c', 1, null)] }]
+
+  expect(rulesBroken({ lines: parent.all, killed: new Set(), ends, limits: null }).includes('family')).toBe(
+    found,
+  )
+})

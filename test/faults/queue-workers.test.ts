@@ -35,7 +35,7 @@ describe.each(KINDS)('%s jobs of three processes', { timeout: LONG ? 1_800_000 :
 
   test('survive processes that are killed, paused and poisoned', async () => {
     const kills = LONG ? 100 : 4
-    const poison = LONG ? 10 : 4
+    const poison = LONG ? 5 : 4
     const port = inject('redisPort')
     const trouble = (scene: QueueScene): Promise<Happened> => killAndPause(scene, kills)
     const verdict = await soakQueue({ kind, port, seed: seed + 1, poison, trouble })
@@ -43,6 +43,7 @@ describe.each(KINDS)('%s jobs of three processes', { timeout: LONG ? 1_800_000 :
     holds(`${kind}, kills`, seed + 1, verdict)
     expect(verdict.happened['died']).toBeGreaterThanOrEqual(kills)
     expect(verdict.totals['reclaimed']).toBeGreaterThan(0)
+    expect(verdict.totals['poisoned']).toBeGreaterThan(0)
   })
 
   test.runIf(LONG || kind === 'limited')(

@@ -5,6 +5,7 @@ import { checkFamilies } from './check-families.ts'
 import { checkJobs } from './check-jobs.ts'
 import { faultOf, type QueueFault, type QueueRule } from './fault.ts'
 import { type JobStory, type QueueHistory, storiesOf } from './history.ts'
+import type { Plan } from './plan.ts'
 
 export interface QueueVerdict {
   readonly faults: readonly QueueFault[]
@@ -47,6 +48,7 @@ function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Rec
     unheard: stories.filter(({ enqueuing }) => enqueuing !== 'enqueued').length,
     acked: sum('acked'),
     dead: sum('buried'),
+    poisoned: ends.flatMap(({ dead }) => dead).filter(({ payload }) => (payload as Plan).poison).length,
     reclaimed: sum('reclaimed'),
     attempts: attempts.length,
     retried: told('retried'),

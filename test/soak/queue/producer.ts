@@ -10,7 +10,6 @@ type Which = 'main' | 'after'
 const IF_PARENT_FAILS = ['bury', 'cancel', 'run'] as const
 
 const ENOUGH = 60
-const BEFORE_POISON = 30
 const BUSY = { ready: Infinity }
 
 export class Producer {
@@ -33,13 +32,9 @@ export class Producer {
   }
 
   async produce(): Promise<void> {
-    let poisoned = !this.#order.poison
+    if (this.#order.produces > 0 && this.#order.poison) await this.#enqueue('main', [this.#poison()])
     while (this.#planned < this.#order.produces && !this.#stopped) {
       await this.#wanted()
-      if (!poisoned && this.#planned > BEFORE_POISON) {
-        poisoned = true
-        await this.#enqueue('main', [this.#poison()])
-      }
       const jobs = this.#plan(1 + Math.floor(this.#random() * 20))
       const ids = await this.#enqueue('main', jobs)
       if (this.#order.kind === 'families') await this.#enqueueChildren(jobs, ids)

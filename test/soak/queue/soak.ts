@@ -12,7 +12,8 @@ import { readEnd } from './end.ts'
 import { readLog } from './log.ts'
 import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
 import { GROUP_LIMIT, GROUPS, type Jobs, QUEUE_LIMIT, type SoakKind } from './plan.ts'
-import { PartyProcess } from './process.ts'
+import type { PartyProcess } from './process.ts'
+import { pause, Slots } from './slots.ts'
 
 /** A parent in another queue is asked after once a minute. */
 const PATIENCE_MS = 150_000
@@ -38,7 +39,7 @@ export interface QueueSoakOptions {
   /** Jobs that each process enqueues in its life; without it, as many as there are takers. */
   readonly produces?: number
   readonly leaseMs?: number
-  /** One in so many processes enqueues a job that kills whoever works on it. */
+  /** One in so many processes, not the first, enqueues a job that kills whoever works on it. */
   readonly poison?: number
   readonly sabotage?: ScriptSabotage
   /** At which moment a process dies, by how many were started before it. */
@@ -64,10 +65,7 @@ class QueueSoak {
   readonly #client: Redis
   readonly #redis: Perilune
   readonly #names: PartyOrder['queues']
-  readonly #all: PartyProcess[] = []
-  readonly #slots: PartyProcess[] = []
-  #resting = false
-  #closing = false
+  #slots: Slots | null = null
 
   constructor(options: QueueSoakOptions) {
     this.#options = options
@@ -82,22 +80,22 @@ class QueueSoak {
   async run(): Promise<QueueVerdict> {
     const { trouble, processes = 3, leaseMs = 1000 } = this.#options
     await this.#configure()
-    for (let at = 0; at < processes; at++) this.#start(at)
+    const slots = new Slots(processes, (at, started) => this.#order(at, started), this.#random)
+    this.#slots = slots
     const happened = await trouble?.({
       random: this.#random,
       leaseMs,
       queue: this.#open('main'),
-      died: () => this.#all.filter(({ hasEnded }) => hasEnded).length,
-      victim: () => this.#victim(),
+      died: () => slots.died,
+      victim: () => slots.victim(),
     })
-    await this.#rest()
-    await this.#close()
-    return this.#verdict({ ...happened })
+    await this.#rest(slots)
+    await slots.close()
+    return this.#verdict(slots.killed, { ...happened })
   }
 
   async clearUp(): Promise<void> {
-    this.#closing = true
-    for (const each of this.#all) each.kill()
+    this.#slots?.kill()
     await this.#redis.close()
     this.#client.disconnect()
   }
@@ -121,18 +119,8 @@ class QueueSoak {
     for (const group of GROUPS) await settings.setGroup(group, { concurrency: GROUP_LIMIT })
   }
 
-  /** Starts a process, and another one in its place when it dies. */
-  #start(at: number): void {
-    const started = new PartyProcess(this.#order(at))
-    this.#all.push(started)
-    this.#slots[at] = started
-    if (this.#resting) started.tell('rest')
-    void started.ended.then(() => this.#closing || this.#start(at))
-  }
-
-  #order(at: number): PartyOrder {
+  #order(at: number, started: number): PartyOrder {
     const { kind, port, seed, produces = 1_000_000, leaseMs = 1000, poison = 0, ...options } = this.#options
-    const started = this.#all.length
     return {
       by: `p${started}`,
       kind,
@@ -140,33 +128,21 @@ class QueueSoak {
       logPort: port,
       queues: this.#names,
       seed: seed + started * 7919,
-      produces: this.#resting ? 0 : produces,
-      poison: poison > 0 && started % poison === 0,
+      produces,
+      poison: poison > 0 && started % poison === poison - 1,
       leaseMs,
       borrows: options.trouble !== undefined,
       prefetch: at % 2 === 0 ? 0 : 4,
       sabotage: options.sabotage?.what ?? null,
-      dies: this.#resting ? null : (options.diesAt?.(started) ?? null),
-    }
-  }
-
-  async #victim(): Promise<PartyProcess> {
-    for (;;) {
-      const ready = this.#slots.filter(({ isAtWork }) => isAtWork)
-      const chosen = ready[Math.floor(this.#random() * ready.length)]
-      if (chosen !== undefined) return chosen
-      await pause()
+      dies: options.diesAt?.(started) ?? null,
     }
   }
 
   /** Until nothing more is enqueued, and all that was has ended. */
-  async #rest(): Promise<void> {
+  async #rest(slots: Slots): Promise<void> {
     const { trouble } = this.#options
     // Without trouble each process enqueues all it has.
-    this.#resting = trouble !== undefined
-    for (const each of this.#slots) if (this.#resting) each.tell('rest')
-    while (!this.#slots.every((each) => each.rests && each.isUp)) await pause()
-    this.#resting = true
+    await slots.rest(trouble !== undefined)
     // What has not ended by then is a fault.
     const endsAt = performance.now() + (this.#options.sabotage === undefined ? PATIENCE_MS : PATIENCE_MS / 10)
     for (
@@ -186,17 +162,8 @@ class QueueSoak {
     )
   }
 
-  async #close(): Promise<void> {
-    this.#closing = true
-    for (const each of this.#slots) each.tell('close')
-    await Promise.all(this.#slots.map(({ ended }) => ended))
-    const odd = this.#slots.filter(({ endedWell }) => !endedWell)
-    if (odd.length > 0) throw new Error(`${odd.map(({ by }) => by).join()} did not end well`)
-  }
-
-  async #verdict(happened: Record<string, number>): Promise<QueueVerdict> {
+  async #verdict(killed: ReadonlySet<string>, happened: Happened): Promise<QueueVerdict> {
     const lines = await readLog(this.#client, logKeyOf(this.#names.main))
-    const killed = new Set(this.#all.filter(({ endedWell }) => !endedWell).map(({ by }) => by))
     const isLimited = this.#options.kind === 'limited'
     const prefixOf = (which: 'main' | 'after'): string => `${NAMESPACE}:{queue:${this.#names[which]}}:`
     const ends = await Promise.all(
@@ -207,8 +174,4 @@ class QueueSoak {
     const limits = isLimited ? { queue: QUEUE_LIMIT, group: GROUP_LIMIT } : null
     return { ...checkQueue({ lines, killed, ends, limits }), happened: { ...happened, died: killed.size } }
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 20))
 }
