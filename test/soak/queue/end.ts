@@ -13,8 +13,11 @@ export interface End {
   readonly left: readonly string[]
 }
 
-/** What stays without jobs: settings and remembered calls, limits of groups, and what came from other queues. */
-const STANDING = new Set(['meta', 'groups', 'inbox'])
+/**
+ * What stays without jobs: settings and remembered calls, limits of groups, what came from other queues, and workers that
+ * died while they waited, until somebody calls them.
+ */
+const STANDING = new Set(['meta', 'groups', 'inbox', 'idle'])
 
 export async function readEnd(
   queue: Queue<Jobs>,
