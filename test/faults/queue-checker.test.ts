@@ -146,6 +146,16 @@ test.each(spoilt)('the checker finds %s', (_, found, history) => {
   expect(rulesBroken(history)).toContain(found)
 })
 
+test('the checker counts nobody who began when its lease was over', () => {
+  const late: Change = (line) =>
+    line.kind === 'began' ? { group: 'g', ...(line.token === 4 ? { endsAtMs: line.atMs } : {}) } : {}
+  const inTime: Change = (line) => (line.kind === 'began' ? { group: 'g' } : {})
+
+  expect(rulesBroken(change(inTime))).toEqual(['limit'])
+  const first = change((line) => (began(line, 1) ? null : late(line)))
+  expect(rulesBroken(first)).not.toContain('limit')
+})
+
 test('the checker finds an outcome that was accepted though another attempt had begun', () => {
   const history = goodHistory()
   const settled = (outcome: Outcome): Line[] => new Lines().end('a', 1, outcome).all

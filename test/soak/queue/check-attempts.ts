@@ -96,6 +96,8 @@ function overLimit(stories: readonly JobStory[], limits: { queue: number; group:
   let live: Attempt[] = []
   return all.flatMap((next) => {
     live = live.filter((attempt) => isLive(attempt, next))
+    // One that paused before it could write may have lost its lease by then.
+    if (next.began.atMs >= next.began.endsAtMs) return []
     live.push(next)
     const inGroup = live.filter(({ began }) => began.group === next.began.group).length
     const found = live.length > limits.queue || (next.began.group !== '' && inGroup > limits.group)
