@@ -1,7 +1,6 @@
 // A process of a soak of the queue, as the one that started it sees it.
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { PartyOrder } from './order.ts'
 
@@ -18,7 +17,9 @@ export class PartyProcess {
     this.by = order.by
     this.#child = fork(PARTY, [JSON.stringify(order)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' })
     this.#child.on('message', (word) => this.#words.add(word))
-    this.ended = once(this.#child, 'exit').then(() => undefined)
+    // A word to one that has just been killed fails.
+    this.#child.on('error', () => undefined)
+    this.ended = new Promise((resolve) => this.#child.once('exit', () => resolve()))
   }
 
   get hasEnded(): boolean {
