@@ -77,8 +77,8 @@ test('a worker that stood still begins with no job whose lease is over by then',
       mail: (job) => {
         remaining.push(job.remainingMs)
         // As a long computation does, and a process that is paused.
-        const until = performance.now() + 500
-        while (remaining.length === 1 && performance.now() < until);
+        const endsAt = performance.now() + 500
+        while (remaining.length === 1 && performance.now() < endsAt);
       },
     },
     { concurrency: 1, prefetch: 1, lease: '300ms' },
