@@ -11,6 +11,7 @@ import { randomInt } from 'node:crypto'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
+import { toListenError } from '../runtime/script-errors.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { type Ack, type Exchanged, exchange } from './exchange.ts'
@@ -197,7 +198,7 @@ export class Exchanger {
       } catch (error) {
         if (signal.aborted) return
         this.#post = null
-        this.#terms.onError(error)
+        this.#terms.onError(toListenError(error))
         await pause(RECHECK_UNHEARD_MS, signal).catch(() => undefined)
       }
     }

@@ -66,3 +66,26 @@ describe('a worker whose server is away', () => {
     expect(String(errors[0])).toMatch(/deadline/)
   })
 })
+
+test('a worker that stood still begins with no job whose lease is over by then', async () => {
+  const { queue } = await setup({ clock: 'real' })
+  const remaining: number[] = []
+  await queue.enqueueMany(['first', 'second'].map((to) => ({ name: 'mail' as const, payload: { to } })))
+
+  const worker = queue.work(
+    {
+      mail: (job) => {
+        remaining.push(job.remainingMs)
+        // As a long computation does, and a process that is paused.
+        const endsAt = performance.now() + 500
+        while (remaining.length === 1 && performance.now() < endsAt);
+      },
+    },
+    { concurrency: 1, prefetch: 1, lease: '300ms' },
+  )
+  await until(async () => (await queue.inspect()).acked === 2)
+  await worker.close()
+
+  expect(remaining.every((ms) => ms > 0)).toBe(true)
+  expect((await queue.inspect()).reclaimed).toBeGreaterThan(0)
+})

@@ -5,6 +5,7 @@
 import type { Subscription } from '../driver.ts'
 import { listen } from '../generated/queue.ts'
 import { DriverError } from '../runtime/errors.ts'
+import { toListenError } from '../runtime/script-errors.ts'
 import { Sleeper } from '../runtime/sleeper.ts'
 import { type EventFilter, type QueueEvent, readMessage } from './events.ts'
 import type { Source } from './source.ts'
@@ -60,9 +61,10 @@ class Ear {
   async open(): Promise<void> {
     const { unit } = this.#source
     await unit.learn()
-    this.#subscription = await unit.runtime.runner.driver.subscribe(this.#channel, {
-      onMessage: (message) => this.#hear(message),
-      onGap: () => this.#again(),
+    const listener = { onMessage: (message: string) => this.#hear(message), onGap: () => this.#again() }
+    const { driver } = unit.runtime.runner
+    this.#subscription = await driver.subscribe(this.#channel, listener).catch((error: unknown) => {
+      throw toListenError(error)
     })
     await this.#listen()
     this.#plan(LISTEN_MS / 3)

@@ -144,7 +144,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #start(): void {
     while (this.#atWork < this.#concurrency && this.#waiting.length > 0) {
       const job = this.#waiting.shift() as ClaimedJob
-      if (!job.isClaimed) {
+      if (!isHeld(job)) {
         this.#extender.drop(job)
         continue
       }
@@ -159,7 +159,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   /** Those that were lost while they waited for others are left out. */
   #beginBatch(handler: BatchHandler<never>, gathered: readonly ClaimedJob[]): void {
-    const jobs = gathered.filter(({ isClaimed }) => isClaimed)
+    const jobs = gathered.filter(isHeld)
     const batch = new Batch(handler, jobs.length)
     for (const job of gathered) {
       if (job.isClaimed) void this.#work(job, this.#join(batch, job))
@@ -213,6 +213,12 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     if (typeof handlers === 'function') return handlers
     return Object.hasOwn(handlers, name) ? (handlers[name as keyof Jobs] as Handler<never>) : null
   }
+}
+
+/** A process that stood still has not noticed yet that the lease is over. */
+function isHeld(job: ClaimedJob): boolean {
+  if (job.remainingMs === 0) job.lose('lost')
+  return job.isClaimed
 }
 
 function checkHandlers(handlers: unknown): void {

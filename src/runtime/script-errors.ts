@@ -1,6 +1,6 @@
-// What an error reply of the server means for a call.
+// What an error reply of the server means for a call, and for whoever wants to listen.
 
-import type { ServerReplyError } from '../driver.ts'
+import { ConnectionLostError, ServerReplyError } from '../driver.ts'
 import { DriverError, InvalidArgumentError, type PeriluneError } from './errors.ts'
 import type { Operation } from './operation.ts'
 
@@ -21,8 +21,17 @@ const PASSING = new Set([
   'UNBLOCKED',
 ])
 
+const SUBSCRIBE = { script: { name: 'subscribe' }, lines: [] } as const
+
 export function isPassing(error: ServerReplyError): boolean {
   return PASSING.has(error.word)
+}
+
+/** What kept a process from listening to a channel. */
+export function toListenError(error: unknown): unknown {
+  if (error instanceof ServerReplyError) return toPeriluneError(error, SUBSCRIBE)
+  if (!(error instanceof ConnectionLostError)) return error
+  return new DriverError('unreachable', `subscribe: ${error.message}`, { cause: error })
 }
 
 export function toPeriluneError(error: ServerReplyError, operation: AnyOperation): PeriluneError {

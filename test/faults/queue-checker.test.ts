@@ -1,0 +1,222 @@
+// The checker of the soak of the queue sees what it is there for: a good history, spoilt in one way each.
+
+import type { Job, QueueInspection } from 'perilune'
+import { expect, test } from 'vitest'
+import { checkQueue } from '../soak/queue/check-queue.ts'
+import type { End } from '../soak/queue/end.ts'
+import type { QueueRule } from '../soak/queue/fault.ts'
+import type { QueueHistory } from '../soak/queue/history.ts'
+import type { Entry, Line, Outcome } from '../soak/queue/log.ts'
+
+const main = { queue: 'main' } as const
+
+interface Attempt {
+  ref: string
+  token: number
+  attempt: number
+  /** By the server's clock. */
+  atMs: number
+  by?: string
+}
+
+/** A log as it comes about: each line later than the one before. */
+class Lines {
+  readonly all: Line[] = []
+
+  add(entry: Entry, by = 'p0', atMs = (this.all.at(-1)?.atMs ?? 0) + 10): this {
+    this.all.push({ ...entry, by, n: this.all.length, atMs })
+    return this
+  }
+
+  enqueue(ref: string): this {
+    this.add({ ...main, kind: 'asked', ref, parents: [], ifParentFails: '' })
+    return this.add({ ...main, kind: 'enqueued', ref, id: `id of ${ref}` })
+  }
+
+  begin({ ref, token, attempt, atMs, by }: Attempt): this {
+    const terms = { id: `id of ${ref}`, maxAttempts: 2, group: `of ${ref}`, endsAtMs: atMs + 100 }
+    return this.add({ ...main, kind: 'began', ref, token, attempt, ...terms }, by, atMs)
+  }
+
+  end(ref: string, token: number, outcome: Outcome): this {
+    this.add({ ...main, kind: 'ending', ref, token, throws: outcome !== 'acked' })
+    return this.add({ ...main, kind: 'settled', ref, token, outcome })
+  }
+}
+
+function job(ref: string, token: number, kind: string | null): Job {
+  const failure = kind === null ? null : { atMs: 0, kind, message: '' }
+  const payload = { ref, ms: 0, fails: kind === null ? 0 : 2, poison: false }
+  return { payload, token, failure, attempts: 2, maxAttempts: 2 } as Partial<Job> as Job
+}
+
+const COUNTS = { enqueued: 2, acked: 1, buried: 1, retried: 1, reclaimed: 1, cancelled: 0 }
+const NOTHING = { ready: 0, scheduled: 0, blocked: 0, claimed: 0, outbox: 0 }
+
+/** Of two jobs: p1 was killed while it worked on the first; the second one failed twice. */
+function goodHistory(): QueueHistory {
+  const { all } = new Lines()
+    .enqueue('a')
+    .enqueue('b')
+    .begin({ ref: 'a', token: 1, attempt: 1, atMs: 100, by: 'p1' })
+    .begin({ ref: 'b', token: 2, attempt: 1, atMs: 110 })
+    .end('b', 2, 'retried')
+    .begin({ ref: 'a', token: 3, attempt: 2, atMs: 200 })
+    .begin({ ref: 'b', token: 4, attempt: 2, atMs: 210 })
+    .end('a', 3, 'acked')
+    .end('b', 4, 'buried')
+  const inspection = { ...COUNTS, ...NOTHING } as Partial<QueueInspection> as QueueInspection
+  const end: End = { inspection, dead: [job('b', 4, 'PlannedError')], done: [job('a', 3, null)], left: [] }
+  return { lines: all, killed: new Set(['p1']), ends: [end], limits: { queue: 2, group: 1 } }
+}
+
+const rulesBroken = (history: QueueHistory): QueueRule[] => checkQueue(history).faults.map(({ rule }) => rule)
+
+type Change = (line: Line) => Partial<Extract<Line, { kind: 'began' }>> | null
+
+/** Changes each line as it says; null: the line goes. */
+function change(how: Change): QueueHistory {
+  const history = goodHistory()
+  const lines = history.lines.flatMap((line) => {
+    const changed = how(line)
+    return changed === null ? [] : [{ ...line, ...changed } as Line]
+  })
+  return { ...history, lines }
+}
+
+function changeEnd(how: (end: End) => Partial<End>): QueueHistory {
+  const history = goodHistory()
+  return { ...history, ends: history.ends.map((end) => ({ ...end, ...how(end) })) }
+}
+
+function withCounts(counts: Partial<QueueInspection>): QueueHistory {
+  return changeEnd(({ inspection }) => ({ inspection: { ...inspection, ...counts } }))
+}
+
+const began = (line: Line, token: number): boolean => line.kind === 'began' && line.token === token
+
+const spoilt: readonly [what: string, found: QueueRule, history: QueueHistory][] = [
+  ['a job that is neither done nor dead', 'lost', changeEnd(() => ({ done: [] }))],
+  [
+    'a job that nobody enqueued',
+    'invented',
+    change((line) => (line.kind === 'asked' && line.ref === 'a' ? null : {})),
+  ],
+  ['two jobs for one enqueue', 'twice', change((line) => (began(line, 3) ? { id: 'another' } : {}))],
+  ['an attempt that is counted twice', 'attempts', change((line) => (began(line, 3) ? { attempt: 1 } : {}))],
+  ['an attempt too many', 'attempts', change((line) => (began(line, 3) ? { attempt: 3 } : {}))],
+  [
+    'a job that died before its last attempt',
+    'attempts',
+    changeEnd(({ dead }) => ({ dead: dead.map((each) => ({ ...each, attempts: 1 })) })),
+  ],
+  [
+    'a token that was given twice',
+    'token',
+    change((line) => ('token' in line && line.token === 4 ? { token: 3 } : {})),
+  ],
+  ['tokens that fall', 'token', change((line) => ('token' in line && line.token === 3 ? { token: 0 } : {}))],
+  ['a job that was begun again while it had its lease', 'overlap', change(leaseFor(150))],
+  ['an attempt that was never told', 'untold', change((line) => (isSettled(line, 3) ? null : {}))],
+  ['one job of a group too many', 'limit', change((line) => (line.kind === 'began' ? { group: 'g' } : {}))],
+  ['counts that do not add up', 'counters', withCounts({ acked: 2 })],
+  ['fewer attempts than jobs have', 'counters', withCounts({ reclaimed: 0 })],
+  ['what nobody sees to', 'counters', withCounts({ blocked: 1 })],
+  ['what is left of a job', 'left', changeEnd(() => ({ left: ['jobs 5'] }))],
+  [
+    'a job that somebody else has done',
+    'stale',
+    changeEnd(({ done }) => ({ done: (done ?? []).map((each) => ({ ...each, token: 1 })) })),
+  ],
+]
+
+function isSettled(line: Line, token: number): boolean {
+  return line.kind === 'settled' && line.token === token
+}
+
+function leaseFor(ms: number): Change {
+  return (line) => (line.kind === 'began' ? { endsAtMs: line.atMs + ms } : {})
+}
+
+test('the checker finds nothing in a good history', () => {
+  expect(checkQueue(goodHistory()).faults).toEqual([])
+})
+
+test.each(spoilt)('the checker finds %s', (_, found, history) => {
+  expect(rulesBroken(history)).toContain(found)
+})
+
+test('the checker counts nobody who began when its lease was over', () => {
+  const late: Change = (line) =>
+    line.kind === 'began' ? { group: 'g', ...(line.token === 4 ? { endsAtMs: line.atMs } : {}) } : {}
+  const inTime: Change = (line) => (line.kind === 'began' ? { group: 'g' } : {})
+
+  expect(rulesBroken(change(inTime))).toEqual(['limit'])
+  const first = change((line) => (began(line, 1) ? null : late(line)))
+  expect(rulesBroken(first)).not.toContain('limit')
+})
+
+test('the checker finds an outcome that was accepted though another attempt had begun', () => {
+  const history = goodHistory()
+  const settled = (outcome: Outcome): Line[] => new Lines().end('a', 1, outcome).all
+  const late = (outcome: Outcome): QueueHistory => ({
+    ...history,
+    lines: [...history.lines, ...settled(outcome).map((line) => ({ ...line, by: 'p1', atMs: 300 }))],
+  })
+
+  expect(rulesBroken(late('lost'))).toEqual([])
+  expect(rulesBroken(late('retried'))).toContain('stale')
+  expect(rulesBroken(late('acked'))).toContain('stale')
+})
+
+test('the checker finds what a process should never have met', () => {
+  const history = goodHistory()
+  const lines = [...history.lines, ...new Lines().add({ kind: 'broken', what: 'unhandled' }).all]
+
+  expect(rulesBroken({ ...history, lines })).toEqual(['broken'])
+})
+
+const FAMILY: readonly [
+  what: string,
+  atPlace: number,
+  parentDies: boolean,
+  ifParentFails: string,
+  found: boolean,
+][] = [
+  ['a child that begins after its parent was done', 1, false, 'bury', false],
+  ['a child that begins before its parent was done', 0, false, 'bury', true],
+  ['a child that runs after its parent has died, as it says', 1, true, 'run', false],
+  ['a child that runs though its parent has died', 1, true, 'bury', true],
+]
+
+test.each(FAMILY)('the checker judges %s', (_, place, parentDies, ifParentFails, found) => {
+  const parent = new Lines().enqueue('p').begin({ ref: 'p', token: 1, attempt: 2, atMs: 100 })
+  const child = (lines: Lines): Lines =>
+    lines.add({
+      queue: 'after',
+      kind: 'began',
+      ref: 'c',
+      token: 1,
+      attempt: 2,
+      id: 'c',
+      maxAttempts: 2,
+      group: '',
+      endsAtMs: 900,
+    })
+  parent.add({ queue: 'after', kind: 'asked', ref: 'c', parents: ['p'], ifParentFails })
+  parent.add({ queue: 'after', kind: 'enqueued', ref: 'c', id: 'c' })
+  if (place === 0) child(parent)
+  parent.end('p', 1, parentDies ? 'buried' : 'acked')
+  if (place === 1) child(parent)
+  parent.add({ queue: 'after', kind: 'ending', ref: 'c', token: 1, throws: false })
+  parent.add({ queue: 'after', kind: 'settled', ref: 'c', token: 1, outcome: 'acked' })
+
+  const [dead, alive] = [[job('p', 1, 'PlannedError')], [job('p', 1, null)]]
+  const { inspection } = goodHistory().ends[0] as End
+  const first: End = { inspection, left: [], dead: parentDies ? dead : [], done: parentDies ? [] : alive }
+  const ends = [first, { inspection, left: [], dead: [], done: [job('c', 1, null)] }]
+
+  expect(rulesBroken({ lines: parent.all, killed: new Set(), ends, limits: null }).includes('family')).toBe(
+    found,
+  )
+})

@@ -1,0 +1,129 @@
+// Processes that enqueue jobs and work on them, and die of it, stand still, or lose their connections or their server: no
+// job is lost, and none is done twice as far as the queue is asked.
+
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { LONG, SEED, tell } from '../proof.ts'
+import { startProxy } from '../servers/proxy.ts'
+import { startRedis } from '../servers/redis.ts'
+import type { QueueVerdict } from '../soak/queue/check-queue.ts'
+import type { Death } from '../soak/queue/death.ts'
+import type { QueueRule } from '../soak/queue/fault.ts'
+import type { SoakKind } from '../soak/queue/plan.ts'
+import { type QueueScene, soakQueue } from '../soak/queue/soak.ts'
+import { queueSabotages } from '../soak/queue/sabotages.ts'
+import { awaitDeaths, breakConnections, killAndPause, restartServer } from '../soak/queue/trouble.ts'
+
+const KINDS: readonly SoakKind[] = ['plain', 'limited', 'families']
+
+type Happened = QueueVerdict['happened']
+
+function holds(what: string, seed: number, verdict: QueueVerdict): void {
+  tell(`queue, ${what}, seed ${seed}: ${JSON.stringify(verdict)}`)
+  expect(verdict.faults).toEqual([])
+}
+
+describe.each(KINDS)('%s jobs of three processes', { timeout: LONG ? 1_800_000 : 120_000 }, (kind) => {
+  const seed = SEED + KINDS.indexOf(kind) * 100
+
+  test.runIf(LONG || kind === 'plain')('that nothing happens to are done once each', async () => {
+    const produces = LONG ? 1000 : 60
+    const verdict = await soakQueue({ kind, port: inject('redisPort'), seed, leaseMs: 60_000, produces })
+
+    holds(`${kind}, no trouble`, seed, verdict)
+    expect(verdict.totals).toMatchObject({ reclaimed: 0, unheard: 0, 'told lost': 0, 'told nothing': 0 })
+  })
+
+  test('survive processes that are killed, paused and poisoned', async () => {
+    const kills = LONG ? 100 : 4
+    const poison = LONG ? 5 : 4
+    const port = inject('redisPort')
+    const trouble = (scene: QueueScene): Promise<Happened> => killAndPause(scene, kills)
+    const verdict = await soakQueue({ kind, port, seed: seed + 1, poison, trouble })
+
+    holds(`${kind}, kills`, seed + 1, verdict)
+    expect(verdict.happened['died']).toBeGreaterThanOrEqual(kills)
+    expect(verdict.totals['reclaimed']).toBeGreaterThan(0)
+    expect(verdict.totals['poisoned']).toBeGreaterThan(0)
+  })
+
+  test.runIf(LONG || kind === 'limited')(
+    'survive connections that break, and answers that are lost',
+    async () => {
+      const proxies = await Promise.all([1, 2, 3].map(() => startProxy(inject('redisPort'))))
+      onTestFinished(async () => void (await Promise.all(proxies.map((proxy) => proxy.stop()))))
+      const portOf = (at: number): number => proxies[at]?.port ?? 0
+      const trouble = (scene: QueueScene): Promise<Happened> =>
+        breakConnections(scene, proxies, LONG ? 30_000 : 3000)
+      const verdict = await soakQueue({
+        kind,
+        port: inject('redisPort'),
+        portOf,
+        seed: seed + 2,
+        produces: 600,
+        trouble,
+      })
+
+      holds(`${kind}, connections`, seed + 2, verdict)
+      expect(verdict.happened['replies cut']).toBeGreaterThan(0)
+    },
+  )
+
+  test.runIf(LONG || kind === 'plain')('survive a server that is killed and started again', async () => {
+    const server = await startRedis({ aof: 'always' })
+    onTestFinished(() => server.stop())
+    const trouble = (scene: QueueScene): Promise<Happened> => restartServer(scene, server, LONG ? 20 : 2)
+    const verdict = await soakQueue({ kind, port: server.port, seed: seed + 3, trouble })
+
+    holds(`${kind}, restarts`, seed + 3, verdict)
+  })
+})
+
+/** Where news of a parent, or of what waits for it, may get lost on its way between two queues. */
+const DEATHS: readonly Death[] = [
+  ...deathsAt(['receive', 'delivered'], 1),
+  ...(LONG
+    ? deathsAt(['outbox', 'receive', 'delivered', 'ask', 'watch', 'enqueue', 'ack-and-claim'], 2)
+    : []),
+]
+
+function deathsAt(scripts: readonly string[], call: number): Death[] {
+  return scripts.flatMap((script) =>
+    (['before', 'after'] as const).map((when) => ({ script: `queue/${script}`, call, when })),
+  )
+}
+
+test('no job waits for ever for a parent in another queue, wherever the process dies that brings the news', {
+  timeout: 600_000,
+}, async () => {
+  const seed = SEED + 1000
+  const diesAt = (started: number): Death | null => DEATHS[started] ?? null
+  const trouble = (scene: QueueScene): Promise<Happened> =>
+    awaitDeaths(scene, DEATHS.length, LONG ? 60_000 : 10_000)
+  const verdict = await soakQueue({ kind: 'families', port: inject('redisPort'), seed, diesAt, trouble })
+
+  holds('families, deaths between two queues', seed, verdict)
+  expect(verdict.happened['died']).toBeGreaterThan(DEATHS.length / 2)
+})
+
+describe('the same soak', { timeout: 240_000 }, () => {
+  const sabotages = LONG ? queueSabotages : queueSabotages.slice(0, 2)
+
+  test.each(sabotages.map((each) => [each.what, each] as const))('finds that %s', async (_, sabotage) => {
+    const trouble = (scene: QueueScene): Promise<Happened> => killAndPause(scene, 3)
+    const broken: QueueRule[] = []
+    // On a busy machine a soak may be over before the rule was needed.
+    for (let soak = 0; soak < 4 && !broken.includes(sabotage.found); soak++) {
+      const port = inject('redisPort')
+      const { faults } = await soakQueue({
+        kind: 'limited',
+        port,
+        seed: SEED + 2000 + soak,
+        sabotage,
+        trouble,
+      })
+      broken.push(...faults.map(({ rule }) => rule))
+    }
+
+    expect(broken).toContain(sabotage.found)
+  })
+})

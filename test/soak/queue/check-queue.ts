@@ -1,0 +1,68 @@
+// The checkers of a soak of the queue, and what they counted.
+
+import { checkAttempts } from './check-attempts.ts'
+import { checkFamilies } from './check-families.ts'
+import { checkJobs } from './check-jobs.ts'
+import { faultOf, type QueueFault, type QueueRule } from './fault.ts'
+import { type JobStory, type QueueHistory, storiesOf } from './history.ts'
+import type { Plan } from './plan.ts'
+
+export interface QueueVerdict {
+  readonly faults: readonly QueueFault[]
+  readonly totals: Readonly<Record<string, number>>
+  /** How often what went wrong. */
+  readonly happened: Readonly<Record<string, number>>
+}
+
+export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'> {
+  const { lines, killed, ends, limits } = history
+  const all = (['main', 'after'] as const).slice(0, ends.length).map((queue) => storiesOf(lines, queue))
+  const [main, after] = all
+  const faults = all.flatMap((stories, at) => {
+    const those = [...stories.values()]
+    const end = ends[at]
+    return [
+      ...checkAttempts(those, killed, limits),
+      ...(end === undefined ? [] : checkJobs(those, end, killed)),
+    ]
+  })
+  const families = main === undefined || after === undefined ? [] : checkFamilies(main, after, ends)
+  const broken = lines.flatMap((line) => (line.kind === 'broken' ? [`${line.by}: ${line.what}`] : []))
+  return {
+    faults: sumUp([...faults, ...families, ...faultOf('broken', broken)]),
+    totals: totalsOf(
+      all.flatMap((stories) => [...stories.values()]),
+      ends,
+    ),
+  }
+}
+
+function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Record<string, number> {
+  const attempts = stories.flatMap((story) => story.attempts)
+  const told = (outcome: string | null): number =>
+    attempts.filter((attempt) => attempt.outcome === outcome).length
+  const sum = (count: 'enqueued' | 'acked' | 'buried' | 'reclaimed'): number =>
+    ends.reduce((all, { inspection }) => all + inspection[count], 0)
+  return {
+    enqueued: sum('enqueued'),
+    unheard: stories.filter(({ enqueuing }) => enqueuing !== 'enqueued').length,
+    acked: sum('acked'),
+    dead: sum('buried'),
+    poisoned: ends.flatMap(({ dead }) => dead).filter(({ payload }) => (payload as Plan).poison).length,
+    reclaimed: sum('reclaimed'),
+    attempts: attempts.length,
+    retried: told('retried'),
+    'told lost': told('lost'),
+    'told nothing': told('unknown') + told(null),
+  }
+}
+
+/** Adds up faults of the same rule. */
+function sumUp(faults: readonly QueueFault[]): QueueFault[] {
+  const sums = new Map<QueueRule, QueueFault>()
+  for (const { rule, count, first } of faults) {
+    const before = sums.get(rule)
+    sums.set(rule, { rule, count: count + (before?.count ?? 0), first: before?.first ?? first })
+  }
+  return [...sums.values()]
+}

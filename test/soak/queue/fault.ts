@@ -1,0 +1,28 @@
+// What a checker of the queue can find.
+
+export type QueueRule =
+  | 'lost' // an acknowledged job is neither done nor dead
+  | 'invented' // a job ran that nobody enqueued, or whose enqueue had been refused
+  | 'twice' // a job was enqueued twice, or two attempts of it were acked
+  | 'attempts' // an attempt is counted twice, is one too many, or a job died before its last, or of nothing
+  | 'token' // a token is not unique, or does not rise from one attempt of a job to the next
+  | 'stale' // an attempt whose job another one had begun was told that it counts
+  | 'overlap' // an attempt began while another one of the same job had its lease
+  | 'limit' // more jobs were claimed at once than queue or group allow
+  | 'untold' // an attempt of a process that lives was never told what became of it
+  | 'counters' // the counts of the queue do not fit each other, or the log
+  | 'left' // something is left of jobs that are gone
+  | 'family' // a job began before its parent was done, or did not do what it should after its parent's death
+  | 'broken' // a process met something that must never happen
+
+export interface QueueFault {
+  readonly rule: QueueRule
+  readonly count: number
+  readonly first: string
+}
+
+/** One fault of this rule, or none when nothing breaks it. */
+export function faultOf(rule: QueueRule, found: readonly string[]): QueueFault[] {
+  const [first] = found
+  return first === undefined ? [] : [{ rule, count: found.length, first }]
+}

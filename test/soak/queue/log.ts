@@ -1,0 +1,87 @@
+// What the processes of a soak of the queue write down: a list in the server of the queue itself, so that its order is
+// the order in which the server did things, with the server's time.
+
+import type { Redis } from 'ioredis'
+
+interface Told {
+  /** Of two queues of which one waits for the other. */
+  readonly queue: 'main' | 'after'
+  /** What its producer calls the job. */
+  readonly ref: string
+}
+
+/** What became of an attempt, as its process was told; `unknown`: no answer came. */
+export type Outcome = 'acked' | 'retried' | 'buried' | 'released' | 'lost' | 'unknown'
+
+export type Entry =
+  | (Told & { readonly kind: 'asked'; readonly parents: readonly string[]; readonly ifParentFails: string })
+  | (Told & { readonly kind: 'enqueued'; readonly id: string })
+  /** No answer came, or it was refused for certain. */
+  | (Told & { readonly kind: 'unknown' | 'refused' })
+  | (Told & Began)
+  /** Its handler is over, and its outcome not told yet. */
+  | (Told & { readonly kind: 'ending'; readonly token: number; readonly throws: boolean })
+  | (Told & { readonly kind: 'settled'; readonly token: number; readonly outcome: Outcome })
+  | { readonly kind: 'broken'; readonly what: string }
+
+interface Began {
+  readonly kind: 'began'
+  readonly id: string
+  readonly token: number
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly group: string
+  /** Until when it is claimed, as far as is known yet. */
+  readonly endsAtMs: number
+}
+
+export type Line = Entry & {
+  readonly by: string
+  /** Of this process, counted from 1. */
+  readonly n: number
+  /** The server's. */
+  readonly atMs: number
+}
+
+const APPEND = `local time = redis.call('TIME')
+local ms = string.format('%.0f ', time[1] * 1000 + math.floor(time[2] / 1000))
+for at = 1, #ARGV do redis.call('RPUSH', KEYS[1], ms .. ARGV[at]) end`
+
+export class Log {
+  readonly #client: Redis
+  readonly #key: string
+  readonly #by: string
+  readonly #writing = new Set<Promise<unknown>>()
+  #written = 0
+
+  constructor(client: Redis, key: string, by: string) {
+    this.#client = client
+    this.#key = key
+    this.#by = by
+  }
+
+  /** Resolves when the server has it. */
+  async write(...entries: readonly Entry[]): Promise<void> {
+    const lines = entries.map((entry) => JSON.stringify({ by: this.#by, n: ++this.#written, ...entry }))
+    const writing = this.#client.eval(APPEND, 1, this.#key, ...lines)
+    this.#writing.add(writing)
+    await writing.finally(() => this.#writing.delete(writing))
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all(this.#writing)
+  }
+}
+
+/** In order; a line that was sent again is there once. */
+export async function readLog(client: Redis, key: string): Promise<Line[]> {
+  const known = new Set<string>()
+  return (await client.lrange(key, 0, -1)).flatMap((text) => {
+    const at = text.indexOf(' ')
+    const line = { ...JSON.parse(text.slice(at)), atMs: Number(text.slice(0, at)) } as Line
+    const name = `${line.by} ${line.n}`
+    if (known.has(name)) return []
+    known.add(name)
+    return [line]
+  })
+}

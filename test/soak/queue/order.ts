@@ -1,0 +1,26 @@
+// What a process of a soak of the queue is told.
+
+import type { Death } from './death.ts'
+import type { SoakKind } from './plan.ts'
+
+export interface PartyOrder {
+  readonly by: string
+  readonly kind: SoakKind
+  /** Perhaps of a proxy; the log goes straight to the server. */
+  readonly port: number
+  readonly logPort: number
+  readonly queues: Readonly<Record<'main' | 'after', string>>
+  readonly seed: number
+  readonly produces: number
+  readonly poison: boolean
+  readonly leaseMs: number
+  /** Whether it also takes jobs without watching their leases, some for too long. */
+  readonly borrows: boolean
+  readonly prefetch: number
+  /** Which rule of the scripts is broken: what it says of itself. */
+  readonly sabotage: string | null
+  readonly dies: Death | null
+}
+
+export const NAMESPACE = 'queue-soak'
+export const logKeyOf = (queue: string): string => `${NAMESPACE}:log:${queue}`

@@ -1,0 +1,112 @@
+// One process of a soak of the queue: it enqueues jobs and works on whatever there is, until it is told to stop, or dies.
+
+import { Redis } from 'ioredis'
+import { batch, type ClaimedJob, LeaseLostError, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { seeded } from '../random.ts'
+import { breakScripts } from '../script-sabotages.ts'
+import { Borrower } from './borrower.ts'
+import { dyingAt } from './death.ts'
+import { Diary, type Held, isOutOfReach } from './diary.ts'
+import { Log, type Outcome } from './log.ts'
+import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
+import type { Jobs, Plan } from './plan.ts'
+import { Producer } from './producer.ts'
+import { queueSabotages } from './sabotages.ts'
+
+class PlannedError extends Error {
+  override name = 'PlannedError'
+}
+
+const order = JSON.parse(process.argv[2] ?? '') as PartyOrder
+const options = { maxRetriesPerRequest: null, retryStrategy: () => 50 }
+const [client, logClient] = [order.port, order.logPort].map((port) => new Redis({ port, ...options })) as [
+  Redis,
+  Redis,
+]
+for (const each of [client, logClient]) each.on('error', () => undefined)
+const log = new Log(logClient, logKeyOf(order.queues.main), order.by)
+const diary = new Diary(log)
+const redis = perilune(dyingAt(order.dies, driver()), { namespace: NAMESPACE })
+
+process.once('disconnect', () => process.exit(1)) // whoever started it has died
+process.on('unhandledRejection', (reason) => broken(`unhandled: ${String(reason)}`))
+const rest = heard('rest')
+const close = heard('close')
+
+const random = seeded(order.seed)
+const open = (queue: 'main' | 'after') => redis.queue<Jobs>(order.queues[queue])
+const workers = (['main', 'after'] as const)
+  .slice(0, order.kind === 'families' ? 2 : 1)
+  .map((queue) => work(queue))
+const borrower = order.borrows ? new Borrower(open('main'), order.leaseMs, diary, random) : null
+void borrower?.borrow().catch((error: unknown) => broken(String(error)))
+process.send?.('ready')
+const producer = new Producer(order, { main: open('main'), after: open('after') }, log, random)
+void rest.then(() => producer.stop())
+await producer.produce()
+process.send?.('rested')
+await close
+await Promise.all([borrower?.close(), ...workers.map((worker) => worker.close())])
+await log.flush()
+await redis.close()
+process.exit(0)
+
+function driver() {
+  const sabotage = queueSabotages.find(({ what }) => what === order.sabotage)
+  return sabotage === undefined ? ioredis(client) : breakScripts(ioredis(client), sabotage)
+}
+
+async function heard(word: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    process.on('message', (message) => message === word && resolve())
+  })
+}
+
+function work(queue: 'main' | 'after') {
+  const one = (job: ClaimedJob<Plan>): Promise<string> => attempt(queue, job)
+  const many = batch<Plan>({ size: 4, within: '10ms' }, (jobs) =>
+    Promise.all(jobs.map((job) => one(job).catch((error: Error) => error))),
+  )
+  return open(queue).work(
+    { one, many },
+    {
+      concurrency: 6,
+      prefetch: order.prefetch,
+      lease: `${order.leaseMs}ms`,
+      onSettled: (job) => void diary.settled(queue, toHeld(job), job.outcome as Outcome),
+      onError: (error, job) => failed(queue, error, job),
+    },
+  )
+}
+
+async function attempt(queue: 'main' | 'after', job: ClaimedJob<Plan>): Promise<string> {
+  const { ref, ms, fails, poison } = job.payload
+  const held = toHeld(job)
+  job.signal.addEventListener('abort', () => void diary.settled(queue, held, 'lost'))
+  await diary.began(queue, held, job.expiresAtMs)
+  process.send?.('at work')
+  if (poison) process.kill(process.pid, 'SIGKILL')
+  await new Promise((resolve) => setTimeout(resolve, ms))
+  const throws = job.attempt <= fails
+  await diary.ending(queue, held, throws)
+  if (throws) throw new PlannedError(`attempt ${job.attempt} of ${ref}`)
+  return ref
+}
+
+function toHeld(job: ClaimedJob): Held {
+  const { id, token, attempt: nth, maxAttempts, group } = job
+  return { ref: (job.payload as Plan).ref, id, token, attempt: nth, maxAttempts, group }
+}
+
+function failed(queue: 'main' | 'after', error: unknown, job: ClaimedJob | null): void {
+  if (error instanceof PlannedError) return
+  const outOfReach = isOutOfReach(error)
+  if (job !== null && error instanceof LeaseLostError) void diary.settled(queue, toHeld(job), 'lost')
+  else if (job !== null && outOfReach) void diary.settled(queue, toHeld(job), 'unknown')
+  else if (!outOfReach) broken(String(error))
+}
+
+function broken(what: string): void {
+  void log.write({ kind: 'broken', what })
+}

@@ -1,0 +1,115 @@
+// Enqueues jobs in bursts, and writes down what it was told of them.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AmbiguousError, type JobOptions, type Queue } from 'perilune'
+import type { Log } from './log.ts'
+import type { PartyOrder } from './order.ts'
+import { type Jobs, type PlannedJob, planJob } from './plan.ts'
+
+type Which = 'main' | 'after'
+const IF_PARENT_FAILS = ['bury', 'cancel', 'run'] as const
+
+const ENOUGH = 60
+const BUSY = { ready: Infinity }
+
+export class Producer {
+  readonly #order: PartyOrder
+  readonly #queues: Record<Which, Queue<Jobs>>
+  readonly #log: Log
+  readonly #random: () => number
+  #planned = 0
+  #stopped = false
+
+  constructor(order: PartyOrder, queues: Record<Which, Queue<Jobs>>, log: Log, random: () => number) {
+    this.#order = order
+    this.#queues = queues
+    this.#log = log
+    this.#random = random
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+
+  async produce(): Promise<void> {
+    if (this.#order.produces > 0 && this.#order.poison) await this.#enqueue('main', [this.#poison()])
+    while (this.#planned < this.#order.produces && !this.#stopped) {
+      await this.#wanted()
+      const jobs = this.#plan(1 + Math.floor(this.#random() * 20))
+      const ids = await this.#enqueue('main', jobs)
+      if (this.#order.kind === 'families') await this.#enqueueChildren(jobs, ids)
+      await sleep(this.#random() * 60)
+    }
+  }
+
+  /** Resolves when the workers would soon have nothing to do. */
+  async #wanted(): Promise<void> {
+    while (!this.#stopped && (await this.#queues.main.inspect().catch(() => BUSY)).ready > ENOUGH)
+      await sleep(20)
+  }
+
+  #plan(count: number): PlannedJob[] {
+    return Array.from({ length: count }, () => planJob(this.#nextRef(), this.#order.kind, this.#random))
+  }
+
+  #poison(): PlannedJob {
+    const job = planJob(this.#nextRef(), this.#order.kind, this.#random)
+    return { ...job, name: 'one', payload: { ...job.payload, poison: true } }
+  }
+
+  #nextRef(): string {
+    return `${this.#order.by}.${++this.#planned}`
+  }
+
+  /** Those that wait have one to three of these jobs as parents. */
+  async #enqueueChildren(jobs: readonly PlannedJob[], ids: readonly (string | null)[]): Promise<void> {
+    const known = jobs.flatMap(({ payload: { ref } }, at) => {
+      const id = ids[at] ?? null
+      return id === null ? [] : [{ ref, id }]
+    })
+    if (known.length === 0) return
+    const pick = (): (typeof known)[number][] => {
+      const from = Math.floor(this.#random() * known.length)
+      return known.slice(from, from + 1 + Math.floor(this.#random() * 3))
+    }
+    await Promise.all(this.#plan(known.length).map((job) => this.#enqueueChild(job, pick())))
+  }
+
+  async #enqueueChild(job: PlannedJob, parents: readonly { ref: string; id: string }[]): Promise<void> {
+    const ifParentFails = IF_PARENT_FAILS[Math.floor(this.#random() * 3)] ?? 'run'
+    const options: JobOptions = {
+      parents: parents.map(({ id }) => ({ queue: this.#order.queues.main, id })),
+      ifParentFails,
+    }
+    const refs = parents.map(({ ref }) => ref)
+    await this.#enqueue('after', [{ ...job, options }], refs, ifParentFails)
+  }
+
+  /** The ids; null where none is known for certain. */
+  async #enqueue(
+    queue: Which,
+    jobs: readonly PlannedJob[],
+    parents: readonly string[] = [],
+    ifParentFails = '',
+  ): Promise<(string | null)[]> {
+    const entries = jobs.map(
+      ({ payload: { ref } }) => ({ queue, kind: 'asked', ref, parents, ifParentFails }) as const,
+    )
+    await this.#log.write(...entries)
+    return Promise.all(jobs.map((job) => this.#enqueueOne(queue, job)))
+  }
+
+  async #enqueueOne(queue: Which, { name, payload, options }: PlannedJob): Promise<string | null> {
+    const { ref } = payload
+    try {
+      const { id, duplicate } = await this.#queues[queue].enqueue(name, payload, options)
+      await this.#log.write({ queue, kind: 'enqueued', ref, id })
+      if (duplicate) await this.#log.write({ kind: 'broken', what: `${ref} was taken for a duplicate` })
+      return id
+    } catch (error) {
+      const kind = error instanceof AmbiguousError ? 'unknown' : 'refused'
+      await this.#log.write({ queue, kind, ref })
+      return null
+    }
+  }
+}

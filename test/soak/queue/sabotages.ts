@@ -1,0 +1,44 @@
+// Breaks one rule of the scripts of the queue, to see that the soak finds out.
+
+import type { ScriptSabotage } from '../script-sabotages.ts'
+import type { QueueRule } from './fault.ts'
+
+/** Each with the fault that it must lead to. */
+export const queueSabotages: readonly (ScriptSabotage & { readonly found: QueueRule })[] = [
+  {
+    what: 'an ack is accepted whoever holds the job',
+    scripts: /^queue\/ack-and-claim$/,
+    rule: 'why_not(run, tonumber(acks[at + 1]))',
+    instead: 'why_not(run, run and run.token)',
+    found: 'stale',
+  },
+  {
+    what: 'a job whose worker was lost is given out as if nobody had begun it',
+    scripts: /^queue\/ack-and-claim$/,
+    rule: "pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)",
+    instead: "pack_run('b', run.token, run.attempts - 1, now_ms, run.size, run.flags, run.name)",
+    found: 'attempts',
+  },
+  {
+    what: 'jobs are taken back before their leases are over',
+    scripts: /^queue\/ack-and-claim$/,
+    rule: "redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'LIMIT', '0', most)",
+    instead: "redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms + 900, 'LIMIT', '0', most)",
+    found: 'overlap',
+  },
+  {
+    what: 'a job whose worker was lost is taken for done',
+    scripts: /^queue\/ack-and-claim$/,
+    rule: 'if run.attempts >= job.max_attempts then',
+    instead:
+      'if true then erase_job(keys, queue, seq, job, run) queue.acked = queue.acked + 1 elseif false then',
+    found: 'lost',
+  },
+  {
+    what: 'a job of a group that ends makes room for two',
+    scripts: /^queue\/ack-and-claim$/,
+    rule: 'math.max(0, group.claimed - 1)',
+    instead: 'math.max(0, group.claimed - 2)',
+    found: 'limit',
+  },
+]
