@@ -1,34 +1,52 @@
 --[[
 Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a
-process that stops in between holds up nothing. Safe to repeat.
+process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more.
 
 @returns asked  parents:[queue:text id:text]
 @cost    O(limit x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local parents = KEYS[2] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local limit = tonumber(ARGV[1]) -- integer: how many at most
-local again_ms = tonumber(ARGV[2]) -- integer: how long until they are asked after again
+local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[2] -- text: number of the call in that slot
+local limit = tonumber(ARGV[3]) -- integer: how many at most
+local again_ms = tonumber(ARGV[4]) -- integer: how long until they are asked after again
 
 -- @include shared/clock
+-- @include shared/calls
 -- @include shared/queue/state
 -- @include shared/queue/save
+-- @include shared/queue/save-call
 -- @include shared/queue/flags
 -- @include shared/queue/note-due
 
-local queue = open_queue(meta, '', '')
+local queue = open_queue(meta, '', caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
 
 local now_ms = math.floor(clock_us() / 1000)
-local refs = redis.call('ZRANGEBYSCORE', parents, '(0', now_ms, 'LIMIT', '0', limit)
-local asked = {}
+-- What a call has put off is what is to be asked after at the very time that it said.
+local from, till = '(0', string.format('%.0f', now_ms)
+if remembered then
+  from, till = remembered, remembered
+end
+local refs = redis.call('ZRANGEBYSCORE', parents, from, till, 'LIMIT', '0', limit)
+local asked, again = {}, string.format('%.0f', now_ms + again_ms)
 for _, ref in ipairs(refs) do
-  redis.call('ZADD', parents, string.format('%.0f', now_ms + again_ms), ref)
   local name, id = string.match(ref, '^q(.*)\1(.*)$')
   asked[#asked + 1] = name
   asked[#asked + 1] = id
+  if not remembered then
+    redis.call('ZADD', parents, again, ref)
+  end
+end
+if remembered then
+  return { 'asked', asked }
 end
 if #refs < limit and has_flag(queue.chores, ASK_AFTER) then
   queue.chores = queue.chores - ASK_AFTER
@@ -36,5 +54,5 @@ end
 if #refs > 0 then
   note_due(queue, now_ms + again_ms)
 end
-save_queue(meta, queue)
+save_queue_and_call(meta, queue, caller, call, now_ms, again)
 return { 'asked', asked }

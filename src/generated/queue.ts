@@ -6603,6 +6603,10 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
 }
 
 export interface AskArguments {
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
   /** how many at most */
   readonly limit: number
   /** how long until they are asked after again */
@@ -6622,33 +6626,81 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 }
 
 /**
- * Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing. Safe to repeat.
+ * Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more.
  *
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: 'd95e88d703622b098d9c210673d490ef342054cc',
+    sha1: '7a33056453d2a3bf6fdee8534cf9147bfe8cd479',
     reads: false,
     bytes: false,
     source: `--[[
 Takes parents in other queues that are to be asked after now. They are asked after again after \`again_ms\`, so that a
-process that stops in between holds up nothing. Safe to repeat.
+process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more.
 
 @returns asked  parents:[queue:text id:text]
 @cost    O(limit x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local parents = KEYS[2] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
-local limit = tonumber(ARGV[1]) -- integer: how many at most
-local again_ms = tonumber(ARGV[2]) -- integer: how long until they are asked after again
+local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[2] -- text: number of the call in that slot
+local limit = tonumber(ARGV[3]) -- integer: how many at most
+local again_ms = tonumber(ARGV[4]) -- integer: how long until they are asked after again
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
+local CALL_MEMORY_MS = 600000
+
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. string.format(' %.0f ', now_ms) .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  if number == call then
+    return answer, false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+
+local function forget_old_calls(calls, call, now_ms)
+  if call % 16 ~= 0 then
+    return
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  -- Two records, and up to three other fields.
+  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
+  for at = 1, #sample, 2 do
+    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
+    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
+      redis.call('HDEL', calls, sample[at])
+    end
+  end
+end
+
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, now_ms)
+  end
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -6780,6 +6832,14 @@ local function save_queue(meta, queue)
     redis.call('HSET', meta, 'state', packed)
   end
 end
+-- Saves the queue and remembers the call, in one write.
+local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
+  if caller == '' then
+    return save_queue(meta, queue)
+  end
+  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  forget_old_calls(meta, call, now_ms)
+end
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -6818,19 +6878,33 @@ local function note_due(queue, due_ms)
   end
 end
 
-local queue = open_queue(meta, '', '')
+local queue = open_queue(meta, '', caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
 
 local now_ms = math.floor(clock_us() / 1000)
-local refs = redis.call('ZRANGEBYSCORE', parents, '(0', now_ms, 'LIMIT', '0', limit)
-local asked = {}
+-- What a call has put off is what is to be asked after at the very time that it said.
+local from, till = '(0', string.format('%.0f', now_ms)
+if remembered then
+  from, till = remembered, remembered
+end
+local refs = redis.call('ZRANGEBYSCORE', parents, from, till, 'LIMIT', '0', limit)
+local asked, again = {}, string.format('%.0f', now_ms + again_ms)
 for _, ref in ipairs(refs) do
-  redis.call('ZADD', parents, string.format('%.0f', now_ms + again_ms), ref)
   local name, id = string.match(ref, '^q(.*)\\1(.*)$')
   asked[#asked + 1] = name
   asked[#asked + 1] = id
+  if not remembered then
+    redis.call('ZADD', parents, again, ref)
+  end
+end
+if remembered then
+  return { 'asked', asked }
 end
 if #refs < limit and has_flag(queue.chores, ASK_AFTER) then
   queue.chores = queue.chores - ASK_AFTER
@@ -6838,22 +6912,26 @@ end
 if #refs > 0 then
   note_due(queue, now_ms + again_ms)
 end
-save_queue(meta, queue)
+save_queue_and_call(meta, queue, caller, call, now_ms, again)
 return { 'asked', asked }
 `,
   },
   parts: ['meta', 'parents'],
   lines: [
     [1, 'lua/queue/ask.lua', 1],
-    [13, 'lua/shared/clock.lua', 1],
-    [19, 'lua/shared/queue/state.lua', 1],
-    [95, 'lua/shared/queue/save.lua', 1],
-    [149, 'lua/shared/queue/flags.lua', 1],
-    [178, 'lua/shared/queue/note-due.lua', 1],
-    [186, 'lua/queue/ask.lua', 18],
+    [15, 'lua/shared/clock.lua', 1],
+    [21, 'lua/shared/calls.lua', 1],
+    [67, 'lua/shared/queue/state.lua', 1],
+    [143, 'lua/shared/queue/save.lua', 1],
+    [197, 'lua/shared/queue/save-call.lua', 1],
+    [205, 'lua/shared/queue/flags.lua', 1],
+    [234, 'lua/shared/queue/note-due.lua', 1],
+    [242, 'lua/queue/ask.lua', 22],
   ],
   encode(args) {
     return [
+      args.caller,
+      args.call,
       args.limit,
       args.againMs,
     ]

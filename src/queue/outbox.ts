@@ -55,7 +55,11 @@ async function hand(source: Source, target: string, entries: readonly Pick<Entry
 /** Asks other queues after the parents that jobs here wait for. Throws what kept it from one of them. */
 export async function askAfter(source: Source): Promise<void> {
   for (;;) {
-    const { parents } = await source.unit.run(ask, { limit: PAGE, againMs: ASK_AGAIN_MS })
+    const { parents } = await source.unit.runOnce(ask, (id) => ({
+      ...id,
+      limit: PAGE,
+      againMs: ASK_AGAIN_MS,
+    }))
     for (const [queue, those] of byQueue(parents, (parent) => parent.queue)) {
       const other = source.sibling(queue)
       const wanted = those.map(({ id }) => id)
