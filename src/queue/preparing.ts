@@ -4,7 +4,14 @@ import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { encodeJob, type Outgoing } from './enqueueing.ts'
 import { type QueueHooks, withTrace } from './hooks.ts'
-import { checkJobName, JOB_OPTIONS, type JobOptions, PLAIN, type SpecOptions, toSpecOptions } from './job-options.ts'
+import {
+  checkJobName,
+  JOB_OPTIONS,
+  type JobOptions,
+  PLAIN,
+  type SpecOptions,
+  toSpecOptions,
+} from './job-options.ts'
 import type { Source } from './source.ts'
 
 export interface NewJob<Jobs extends object, Name extends keyof Jobs = keyof Jobs> extends JobOptions {
