@@ -6,7 +6,8 @@ call too. A worker that claims fewer than it may `waits`, and there may be `chor
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer chores:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
 @returns declined
-@cost    O((acks + limit) x log n)
+@cost    O((acks + limit) x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job

@@ -4,7 +4,8 @@ those named in `refused` (places counted from 0) have been lost, and why. A repe
 nothing more. `chores` is what some process has to see to; 0: nothing.
 
 @returns buried  chores:integer refused:[at:integer why:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job

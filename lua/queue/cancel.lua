@@ -5,7 +5,8 @@ one of the last three, or when its lease ends. `absent`: there is no such job. R
 and says `absent` of what it removed. `chores` is what some process has to see to; 0: nothing.
 
 @returns cancelled  chores:integer outcomes:[outcome:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job

@@ -6,7 +6,8 @@ gives a job that was not claimed yet its options and its payload, and where it i
 told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
 
 @returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job

@@ -4,7 +4,8 @@ over, by its number, so the call is safe to repeat, by several processes at once
 always.
 
 @returns received  chores:integer
-@cost    O(entries x log n)
+@cost    O(entries x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job

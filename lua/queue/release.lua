@@ -5,7 +5,8 @@ have been lost, and why. A repeated call is answered the same and does nothing m
 see to; 0: nothing.
 
 @returns released  chores:integer refused:[at:integer why:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job

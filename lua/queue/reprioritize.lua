@@ -32,8 +32,14 @@ local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 -- @include shared/queue/find
 -- @include shared/queue/rewrite
 
-local keys =
-  { ready = ready, prioritized = prioritized, grouped = grouped, groups = groups, turns = turns, held = held }
+local keys = {
+  ready = ready,
+  prioritized = prioritized,
+  grouped = grouped,
+  groups = groups,
+  turns = turns,
+  held = held,
+}
 
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then

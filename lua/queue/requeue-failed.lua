@@ -4,7 +4,8 @@ first, so many a call. `left` is how many there still are: call again. `chores` 
 to see to; 0: nothing. Safe to repeat.
 
 @returns requeued  count:integer left:integer chores:integer
-@cost    O(limit x log n)
+@cost    O(limit x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job

@@ -5,7 +5,8 @@ job that has used up its attempts dies instead, and is named in `buried`. Each j
 `chores` is what some process has to see to; 0: nothing.
 
 @returns retried  chores:integer refused:[at:integer why:text] buried:[at:integer]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job

@@ -3,7 +3,8 @@ Another queue has jobs that wait for these: it is told, by way of the outbox, wh
 `absent` are not known. Safe to repeat: who asks twice is perhaps told twice.
 
 @returns watched  chores:integer absent:[id:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job

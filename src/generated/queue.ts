@@ -45,12 +45,12 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 /**
  * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
  *
- * Cost: O((acks + limit) x log n).
+ * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '7e4c4e7c6e438abe88f098522fbac1be38a0a54b',
+    sha1: '207b10b6d4a914d916adbedf2c663063f7442fbf',
     reads: false,
     bytes: true,
     source: `--[[
@@ -61,7 +61,8 @@ call too. A worker that claims fewer than it may \`waits\`, and there may be \`c
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer chores:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
 @returns declined
-@cost    O((acks + limit) x log n)
+@cost    O((acks + limit) x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -985,35 +986,35 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores,
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/ack-and-claim-plain.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/calls.lua', 1],
-    [81, 'lua/shared/tell.lua', 1],
-    [106, 'lua/shared/next-token.lua', 1],
-    [111, 'lua/shared/queue/state.lua', 1],
-    [187, 'lua/shared/queue/never.lua', 1],
-    [189, 'lua/shared/queue/save.lua', 1],
-    [243, 'lua/shared/queue/save-call.lua', 1],
-    [251, 'lua/shared/queue/wide.lua', 1],
-    [266, 'lua/shared/queue/note-due.lua', 1],
-    [274, 'lua/shared/queue/idle.lua', 1],
-    [336, 'lua/shared/queue/watch.lua', 1],
-    [357, 'lua/shared/queue/flags.lua', 1],
-    [386, 'lua/shared/queue/note-alike.lua', 1],
-    [387, 'lua/shared/queue/bucket.lua', 1],
-    [399, 'lua/shared/queue/note-alike.lua', 3],
-    [414, 'lua/shared/queue/leave-notes.lua', 1],
-    [437, 'lua/shared/queue/fold.lua', 1],
-    [438, 'lua/shared/queue/statistics.lua', 1],
-    [674, 'lua/shared/queue/fold.lua', 3],
-    [685, 'lua/shared/queue/leave-notes.lua', 25],
-    [689, 'lua/shared/queue/plain.lua', 1],
-    [749, 'lua/shared/queue/note-spans.lua', 1],
-    [750, 'lua/shared/queue/note-spans.lua', 3],
-    [776, 'lua/shared/queue/plain.lua', 62],
-    [793, 'lua/shared/queue/note-spans.lua', 1],
-    [794, 'lua/shared/queue/note-spans.lua', 3],
-    [820, 'lua/shared/queue/plain.lua', 80],
-    [879, 'lua/queue/ack-and-claim-plain.lua', 45],
+    [30, 'lua/shared/clock.lua', 1],
+    [36, 'lua/shared/calls.lua', 1],
+    [82, 'lua/shared/tell.lua', 1],
+    [107, 'lua/shared/next-token.lua', 1],
+    [112, 'lua/shared/queue/state.lua', 1],
+    [188, 'lua/shared/queue/never.lua', 1],
+    [190, 'lua/shared/queue/save.lua', 1],
+    [244, 'lua/shared/queue/save-call.lua', 1],
+    [252, 'lua/shared/queue/wide.lua', 1],
+    [267, 'lua/shared/queue/note-due.lua', 1],
+    [275, 'lua/shared/queue/idle.lua', 1],
+    [337, 'lua/shared/queue/watch.lua', 1],
+    [358, 'lua/shared/queue/flags.lua', 1],
+    [387, 'lua/shared/queue/note-alike.lua', 1],
+    [388, 'lua/shared/queue/bucket.lua', 1],
+    [400, 'lua/shared/queue/note-alike.lua', 3],
+    [415, 'lua/shared/queue/leave-notes.lua', 1],
+    [438, 'lua/shared/queue/fold.lua', 1],
+    [439, 'lua/shared/queue/statistics.lua', 1],
+    [675, 'lua/shared/queue/fold.lua', 3],
+    [686, 'lua/shared/queue/leave-notes.lua', 25],
+    [690, 'lua/shared/queue/plain.lua', 1],
+    [750, 'lua/shared/queue/note-spans.lua', 1],
+    [751, 'lua/shared/queue/note-spans.lua', 3],
+    [777, 'lua/shared/queue/plain.lua', 62],
+    [794, 'lua/shared/queue/note-spans.lua', 1],
+    [795, 'lua/shared/queue/note-spans.lua', 3],
+    [821, 'lua/shared/queue/plain.lua', 80],
+    [880, 'lua/queue/ack-and-claim-plain.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1110,12 +1111,12 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 /**
  * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere.
+ * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '6c7c774622c2d99cda9d2c82102d7e77f92af601',
+    sha1: '0e681ec7a8bdfb606bcacf43e86e4697a000b3cf',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1128,36 +1129,37 @@ call acks and claims nothing more, and is answered the same as far as the jobs a
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
-         2,000 entries of the list whose jobs are elsewhere
+         2,000 entries of the list whose jobs are elsewhere,
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] scheduled: sorted set: jobs that wait for their time -> that time, in ms
 local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
--- KEYS[7] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[8] is groups, a hash: the groups
--- KEYS[9] is turns, a list: groups that may be served, in turn
+-- KEYS[7] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[8] groups: hash: the groups
+-- KEYS[9] turns: list: groups that may be served, in turn
 local held = KEYS[10] -- sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[11] is ids, a hash: ids and unique keys of users
--- KEYS[12] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[13] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[14] is kinds, a hash: kinds of failures
--- KEYS[15] is done, a sorted set: jobs that are done and kept -> when they ended, in ms
+-- KEYS[11] ids: hash: ids and unique keys of users
+-- KEYS[12] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[13] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[14] kinds: hash: kinds of failures
+-- KEYS[15] done: sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[16] -- sorted set: workers that wait -> their number
--- KEYS[17] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[18] is children, a sorted set: ref of a parent and child that waits for it
--- KEYS[19] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[20] is outbox, a sorted set: what goes to other queues -> its number
--- KEYS[21] is recurrences, a hash: recurring jobs
--- KEYS[22] is recurring, a sorted set: recurring jobs -> when they run next, in ms
--- KEYS[23] is short, a sorted set: recurring jobs that run out of known times -> the last of them, in ms
--- KEYS[24] is results, a hash: ends of jobs, for those who ask
--- KEYS[25] is listeners, a hash: who listens to events, where, and the number of the newest message
--- KEYS[26] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
--- KEYS[27] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
--- KEYS[28] is stats, a hash: statistics of minutes, hours and days
+-- KEYS[17] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[18] children: sorted set: ref of a parent and child that waits for it
+-- KEYS[19] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[20] outbox: sorted set: what goes to other queues -> its number
+-- KEYS[21] recurrences: hash: recurring jobs
+-- KEYS[22] recurring: sorted set: recurring jobs -> when they run next, in ms
+-- KEYS[23] short: sorted set: recurring jobs that run out of known times -> the last of them, in ms
+-- KEYS[24] results: hash: ends of jobs, for those who ask
+-- KEYS[25] listeners: hash: who listens to events, where, and the number of the newest message
+-- KEYS[26] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[27] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[28] stats: hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -3954,100 +3956,100 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [52, 'lua/shared/clock.lua', 1],
-    [58, 'lua/shared/calls.lua', 1],
-    [104, 'lua/shared/tell.lua', 1],
-    [129, 'lua/shared/next-token.lua', 1],
-    [134, 'lua/shared/queue/state.lua', 1],
-    [210, 'lua/shared/queue/count-job.lua', 1],
-    [223, 'lua/shared/queue/note-spans.lua', 1],
-    [224, 'lua/shared/queue/note-alike.lua', 1],
-    [225, 'lua/shared/queue/bucket.lua', 1],
-    [237, 'lua/shared/queue/note-alike.lua', 3],
-    [252, 'lua/shared/queue/note-spans.lua', 3],
-    [278, 'lua/shared/queue/never.lua', 1],
-    [280, 'lua/shared/queue/save.lua', 1],
-    [334, 'lua/shared/queue/save-call.lua', 1],
-    [342, 'lua/shared/queue/wide.lua', 1],
-    [357, 'lua/shared/queue/settings.lua', 1],
-    [384, 'lua/shared/queue/marks.lua', 1],
-    [398, 'lua/shared/queue/recurs.lua', 1],
-    [400, 'lua/shared/queue/note-due.lua', 1],
-    [408, 'lua/shared/queue/rate.lua', 1],
-    [428, 'lua/shared/queue/job.lua', 1],
-    [519, 'lua/shared/queue/flags.lua', 1],
-    [548, 'lua/shared/queue/run.lua', 1],
-    [595, 'lua/shared/queue/parents.lua', 1],
-    [676, 'lua/shared/queue/happened.lua', 1],
-    [688, 'lua/shared/queue/names.lua', 1],
-    [734, 'lua/shared/queue/groups.lua', 1],
-    [875, 'lua/shared/queue/ready.lua', 1],
-    [909, 'lua/shared/queue/fields.lua', 1],
-    [918, 'lua/shared/queue/end.lua', 1],
-    [939, 'lua/shared/queue/leave-tags.lua', 1],
-    [948, 'lua/shared/queue/end.lua', 23],
-    [965, 'lua/shared/queue/note-end.lua', 1],
-    [995, 'lua/shared/queue/tell-others.lua', 1],
-    [997, 'lua/shared/queue/packed-notes.lua', 1],
-    [998, 'lua/shared/queue/leave-notes.lua', 1],
-    [1021, 'lua/shared/queue/fold.lua', 1],
-    [1022, 'lua/shared/queue/statistics.lua', 1],
-    [1258, 'lua/shared/queue/fold.lua', 3],
-    [1269, 'lua/shared/queue/leave-notes.lua', 25],
-    [1273, 'lua/shared/queue/packed-notes.lua', 3],
-    [1281, 'lua/shared/queue/tell-others.lua', 4],
-    [1284, 'lua/shared/queue/result.lua', 1],
-    [1309, 'lua/shared/queue/tell-ends.lua', 1],
-    [1365, 'lua/shared/queue/tell-others.lua', 9],
-    [1368, 'lua/shared/queue/tell-others.lua', 13],
-    [1371, 'lua/shared/queue/publish.lua', 1],
-    [1372, 'lua/shared/queue/message.lua', 1],
-    [1415, 'lua/shared/queue/publish.lua', 3],
-    [1421, 'lua/shared/queue/tell-others.lua', 17],
-    [1424, 'lua/shared/queue/cancel.lua', 1],
-    [1432, 'lua/shared/queue/stop.lua', 1],
-    [1440, 'lua/shared/queue/finish.lua', 1],
-    [1535, 'lua/shared/queue/take.lua', 1],
-    [1674, 'lua/shared/queue/lease.lua', 1],
-    [1746, 'lua/shared/queue/told.lua', 1],
-    [1768, 'lua/shared/queue/claimed-before.lua', 1],
-    [1814, 'lua/shared/queue/idle.lua', 1],
-    [1876, 'lua/shared/queue/watch.lua', 1],
-    [1897, 'lua/shared/queue/judge.lua', 1],
-    [1960, 'lua/shared/queue/next-due.lua', 1],
-    [2015, 'lua/queue/ack-and-claim.lua', 91],
-    [2082, 'lua/shared/queue/bring-due.lua', 1],
-    [2084, 'lua/shared/queue/entries.lua', 1],
-    [2102, 'lua/shared/queue/history.lua', 1],
-    [2116, 'lua/shared/queue/failure.lua', 1],
-    [2126, 'lua/shared/queue/note-failure.lua', 1],
-    [2130, 'lua/shared/queue/dead.lua', 1],
-    [2199, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2206, 'lua/shared/queue/reclaim.lua', 1],
-    [2251, 'lua/shared/queue/due.lua', 1],
-    [2273, 'lua/shared/queue/bring-due.lua', 11],
-    [2280, 'lua/shared/queue/spawn.lua', 1],
-    [2285, 'lua/shared/exact.lua', 1],
-    [2290, 'lua/shared/queue/number.lua', 1],
-    [2299, 'lua/shared/queue/enter-tags.lua', 1],
-    [2305, 'lua/shared/queue/leave-short.lua', 1],
-    [2316, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2374, 'lua/shared/queue/recurrence.lua', 1],
-    [2423, 'lua/shared/queue/spawn.lua', 12],
-    [2521, 'lua/shared/queue/bring-due.lua', 19],
-    [2525, 'lua/queue/ack-and-claim.lua', 159],
-    [2529, 'lua/shared/queue/settle.lua', 1],
-    [2530, 'lua/shared/queue/failure.lua', 1],
-    [2540, 'lua/shared/queue/dead.lua', 1],
-    [2609, 'lua/shared/queue/backoff.lua', 1],
-    [2649, 'lua/shared/queue/unblock.lua', 1],
-    [2655, 'lua/shared/queue/outbox.lua', 1],
-    [2666, 'lua/shared/queue/entries.lua', 1],
-    [2684, 'lua/shared/queue/history.lua', 1],
-    [2698, 'lua/shared/queue/settle.lua', 18],
-    [2772, 'lua/queue/ack-and-claim.lua', 164],
-    [2815, 'lua/shared/queue/wait.lua', 1],
-    [2826, 'lua/queue/ack-and-claim.lua', 208],
+    [53, 'lua/shared/clock.lua', 1],
+    [59, 'lua/shared/calls.lua', 1],
+    [105, 'lua/shared/tell.lua', 1],
+    [130, 'lua/shared/next-token.lua', 1],
+    [135, 'lua/shared/queue/state.lua', 1],
+    [211, 'lua/shared/queue/count-job.lua', 1],
+    [224, 'lua/shared/queue/note-spans.lua', 1],
+    [225, 'lua/shared/queue/note-alike.lua', 1],
+    [226, 'lua/shared/queue/bucket.lua', 1],
+    [238, 'lua/shared/queue/note-alike.lua', 3],
+    [253, 'lua/shared/queue/note-spans.lua', 3],
+    [279, 'lua/shared/queue/never.lua', 1],
+    [281, 'lua/shared/queue/save.lua', 1],
+    [335, 'lua/shared/queue/save-call.lua', 1],
+    [343, 'lua/shared/queue/wide.lua', 1],
+    [358, 'lua/shared/queue/settings.lua', 1],
+    [385, 'lua/shared/queue/marks.lua', 1],
+    [399, 'lua/shared/queue/recurs.lua', 1],
+    [401, 'lua/shared/queue/note-due.lua', 1],
+    [409, 'lua/shared/queue/rate.lua', 1],
+    [429, 'lua/shared/queue/job.lua', 1],
+    [520, 'lua/shared/queue/flags.lua', 1],
+    [549, 'lua/shared/queue/run.lua', 1],
+    [596, 'lua/shared/queue/parents.lua', 1],
+    [677, 'lua/shared/queue/happened.lua', 1],
+    [689, 'lua/shared/queue/names.lua', 1],
+    [735, 'lua/shared/queue/groups.lua', 1],
+    [876, 'lua/shared/queue/ready.lua', 1],
+    [910, 'lua/shared/queue/fields.lua', 1],
+    [919, 'lua/shared/queue/end.lua', 1],
+    [940, 'lua/shared/queue/leave-tags.lua', 1],
+    [949, 'lua/shared/queue/end.lua', 23],
+    [966, 'lua/shared/queue/note-end.lua', 1],
+    [996, 'lua/shared/queue/tell-others.lua', 1],
+    [998, 'lua/shared/queue/packed-notes.lua', 1],
+    [999, 'lua/shared/queue/leave-notes.lua', 1],
+    [1022, 'lua/shared/queue/fold.lua', 1],
+    [1023, 'lua/shared/queue/statistics.lua', 1],
+    [1259, 'lua/shared/queue/fold.lua', 3],
+    [1270, 'lua/shared/queue/leave-notes.lua', 25],
+    [1274, 'lua/shared/queue/packed-notes.lua', 3],
+    [1282, 'lua/shared/queue/tell-others.lua', 4],
+    [1285, 'lua/shared/queue/result.lua', 1],
+    [1310, 'lua/shared/queue/tell-ends.lua', 1],
+    [1366, 'lua/shared/queue/tell-others.lua', 9],
+    [1369, 'lua/shared/queue/tell-others.lua', 13],
+    [1372, 'lua/shared/queue/publish.lua', 1],
+    [1373, 'lua/shared/queue/message.lua', 1],
+    [1416, 'lua/shared/queue/publish.lua', 3],
+    [1422, 'lua/shared/queue/tell-others.lua', 17],
+    [1425, 'lua/shared/queue/cancel.lua', 1],
+    [1433, 'lua/shared/queue/stop.lua', 1],
+    [1441, 'lua/shared/queue/finish.lua', 1],
+    [1536, 'lua/shared/queue/take.lua', 1],
+    [1675, 'lua/shared/queue/lease.lua', 1],
+    [1747, 'lua/shared/queue/told.lua', 1],
+    [1769, 'lua/shared/queue/claimed-before.lua', 1],
+    [1815, 'lua/shared/queue/idle.lua', 1],
+    [1877, 'lua/shared/queue/watch.lua', 1],
+    [1898, 'lua/shared/queue/judge.lua', 1],
+    [1961, 'lua/shared/queue/next-due.lua', 1],
+    [2016, 'lua/queue/ack-and-claim.lua', 92],
+    [2083, 'lua/shared/queue/bring-due.lua', 1],
+    [2085, 'lua/shared/queue/entries.lua', 1],
+    [2103, 'lua/shared/queue/history.lua', 1],
+    [2117, 'lua/shared/queue/failure.lua', 1],
+    [2127, 'lua/shared/queue/note-failure.lua', 1],
+    [2131, 'lua/shared/queue/dead.lua', 1],
+    [2200, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2207, 'lua/shared/queue/reclaim.lua', 1],
+    [2252, 'lua/shared/queue/due.lua', 1],
+    [2274, 'lua/shared/queue/bring-due.lua', 11],
+    [2281, 'lua/shared/queue/spawn.lua', 1],
+    [2286, 'lua/shared/exact.lua', 1],
+    [2291, 'lua/shared/queue/number.lua', 1],
+    [2300, 'lua/shared/queue/enter-tags.lua', 1],
+    [2306, 'lua/shared/queue/leave-short.lua', 1],
+    [2317, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2375, 'lua/shared/queue/recurrence.lua', 1],
+    [2424, 'lua/shared/queue/spawn.lua', 12],
+    [2522, 'lua/shared/queue/bring-due.lua', 19],
+    [2526, 'lua/queue/ack-and-claim.lua', 160],
+    [2530, 'lua/shared/queue/settle.lua', 1],
+    [2531, 'lua/shared/queue/failure.lua', 1],
+    [2541, 'lua/shared/queue/dead.lua', 1],
+    [2610, 'lua/shared/queue/backoff.lua', 1],
+    [2650, 'lua/shared/queue/unblock.lua', 1],
+    [2656, 'lua/shared/queue/outbox.lua', 1],
+    [2667, 'lua/shared/queue/entries.lua', 1],
+    [2685, 'lua/shared/queue/history.lua', 1],
+    [2699, 'lua/shared/queue/settle.lua', 18],
+    [2773, 'lua/queue/ack-and-claim.lua', 165],
+    [2816, 'lua/shared/queue/wait.lua', 1],
+    [2827, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4131,12 +4133,12 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 /**
  * Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged by itself: for those named in `refused` (places counted from 0) nothing is done, and why. The new jobs of this queue have the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does nothing more.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '34c53198e9e0f27d0f80258f3e0783aa38df0497',
+    sha1: '1b92d66ab3704ff06c7e5ac5f7fee1387f16572f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4146,33 +4148,34 @@ the numbers \`first\`, \`first + 1\` and so on, by place, but for \`duplicates\`
 nothing more.
 
 @returns advanced  first:integer chores:integer refused:[at:integer why:text] duplicates:[at:integer number:integer]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
--- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[7] is groups, a hash: the groups
--- KEYS[8] is turns, a list: groups that may be served, in turn
--- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[10] is ids, a hash: ids and unique keys of users
--- KEYS[11] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[12] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[13] is kinds, a hash: kinds of failures
--- KEYS[14] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[15] is children, a sorted set: ref of a parent and child that waits for it
--- KEYS[16] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[17] is outbox, a sorted set: what goes to other queues -> its number
--- KEYS[18] is idle, a sorted set: workers that wait -> their number
--- KEYS[19] is leases, a sorted set: claimed jobs -> when the lease ends, in ms
--- KEYS[20] is done, a sorted set: jobs that are done and kept -> when they ended, in ms
--- KEYS[21] is results, a hash: ends of jobs, for those who ask
--- KEYS[22] is listeners, a hash: who listens to events, where, and the number of the newest message
--- KEYS[23] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
--- KEYS[24] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
--- KEYS[25] is stats, a hash: statistics of minutes, hours and days
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] scheduled: sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] groups: hash: the groups
+-- KEYS[8] turns: list: groups that may be served, in turn
+-- KEYS[9] held: sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[10] ids: hash: ids and unique keys of users
+-- KEYS[11] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[12] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[13] kinds: hash: kinds of failures
+-- KEYS[14] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[15] children: sorted set: ref of a parent and child that waits for it
+-- KEYS[16] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[17] outbox: sorted set: what goes to other queues -> its number
+-- KEYS[18] idle: sorted set: workers that wait -> their number
+-- KEYS[19] leases: sorted set: claimed jobs -> when the lease ends, in ms
+-- KEYS[20] done: sorted set: jobs that are done and kept -> when they ended, in ms
+-- KEYS[21] results: hash: ends of jobs, for those who ask
+-- KEYS[22] listeners: hash: who listens to events, where, and the number of the newest message
+-- KEYS[23] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[24] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[25] stats: hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -6466,82 +6469,82 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'leases', 'done', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/advance.lua', 1],
-    [43, 'lua/shared/exact.lua', 1],
-    [48, 'lua/shared/clock.lua', 1],
-    [54, 'lua/shared/calls.lua', 1],
-    [100, 'lua/shared/tell.lua', 1],
-    [125, 'lua/shared/queue/state.lua', 1],
-    [201, 'lua/shared/queue/count-job.lua', 1],
-    [214, 'lua/shared/queue/note-spans.lua', 1],
-    [215, 'lua/shared/queue/note-alike.lua', 1],
-    [216, 'lua/shared/queue/bucket.lua', 1],
-    [228, 'lua/shared/queue/note-alike.lua', 3],
-    [243, 'lua/shared/queue/note-spans.lua', 3],
-    [269, 'lua/shared/queue/save.lua', 1],
-    [323, 'lua/shared/queue/wide.lua', 1],
-    [338, 'lua/shared/queue/save-call.lua', 1],
-    [346, 'lua/shared/queue/settings.lua', 1],
-    [373, 'lua/shared/queue/marks.lua', 1],
-    [387, 'lua/shared/queue/note-due.lua', 1],
-    [395, 'lua/shared/queue/rate.lua', 1],
-    [415, 'lua/shared/queue/job.lua', 1],
-    [506, 'lua/shared/queue/flags.lua', 1],
-    [535, 'lua/shared/queue/happened.lua', 1],
-    [547, 'lua/shared/queue/enter-tags.lua', 1],
-    [553, 'lua/shared/queue/note-end.lua', 1],
-    [583, 'lua/shared/queue/tell-others.lua', 1],
-    [585, 'lua/shared/queue/packed-notes.lua', 1],
-    [586, 'lua/shared/queue/leave-notes.lua', 1],
-    [609, 'lua/shared/queue/fold.lua', 1],
-    [610, 'lua/shared/queue/statistics.lua', 1],
-    [846, 'lua/shared/queue/fold.lua', 3],
-    [857, 'lua/shared/queue/leave-notes.lua', 25],
-    [861, 'lua/shared/queue/packed-notes.lua', 3],
-    [869, 'lua/shared/queue/tell-others.lua', 4],
-    [872, 'lua/shared/queue/result.lua', 1],
-    [897, 'lua/shared/queue/tell-ends.lua', 1],
-    [953, 'lua/shared/queue/tell-others.lua', 9],
-    [956, 'lua/shared/queue/tell-others.lua', 13],
-    [959, 'lua/shared/queue/publish.lua', 1],
-    [960, 'lua/shared/queue/message.lua', 1],
-    [1003, 'lua/shared/queue/publish.lua', 3],
-    [1009, 'lua/shared/queue/tell-others.lua', 17],
-    [1012, 'lua/shared/queue/run.lua', 1],
-    [1059, 'lua/shared/queue/fields.lua', 1],
-    [1068, 'lua/shared/queue/names.lua', 1],
-    [1114, 'lua/shared/queue/groups.lua', 1],
-    [1255, 'lua/shared/queue/ready.lua', 1],
-    [1289, 'lua/shared/queue/number.lua', 1],
-    [1298, 'lua/shared/queue/enqueue.lua', 1],
-    [1336, 'lua/shared/queue/replace.lua', 1],
-    [1391, 'lua/shared/queue/leave-tags.lua', 1],
-    [1400, 'lua/shared/queue/replace.lua', 57],
-    [1425, 'lua/shared/queue/idempotency.lua', 1],
-    [1439, 'lua/shared/queue/idle.lua', 1],
-    [1501, 'lua/shared/queue/find.lua', 1],
-    [1530, 'lua/shared/queue/failure.lua', 1],
-    [1540, 'lua/shared/queue/parents.lua', 1],
-    [1621, 'lua/shared/queue/link.lua', 1],
-    [1684, 'lua/shared/queue/end.lua', 1],
-    [1705, 'lua/shared/queue/leave-tags.lua', 1],
-    [1714, 'lua/shared/queue/end.lua', 23],
-    [1731, 'lua/shared/queue/cancel.lua', 1],
-    [1739, 'lua/shared/queue/stop.lua', 1],
-    [1747, 'lua/shared/queue/judge-one.lua', 1],
-    [1757, 'lua/shared/queue/finish.lua', 1],
-    [1852, 'lua/shared/queue/freed.lua', 1],
-    [1861, 'lua/shared/queue/told.lua', 1],
-    [1883, 'lua/shared/queue/outbox.lua', 1],
-    [1894, 'lua/shared/queue/spec.lua', 1],
-    [2016, 'lua/queue/advance.lua', 86],
-    [2091, 'lua/shared/queue/settle.lua', 1],
-    [2092, 'lua/shared/queue/dead.lua', 1],
-    [2161, 'lua/shared/queue/backoff.lua', 1],
-    [2201, 'lua/shared/queue/unblock.lua', 1],
-    [2207, 'lua/shared/queue/entries.lua', 1],
-    [2225, 'lua/shared/queue/history.lua', 1],
-    [2239, 'lua/shared/queue/settle.lua', 18],
-    [2313, 'lua/queue/advance.lua', 162],
+    [44, 'lua/shared/exact.lua', 1],
+    [49, 'lua/shared/clock.lua', 1],
+    [55, 'lua/shared/calls.lua', 1],
+    [101, 'lua/shared/tell.lua', 1],
+    [126, 'lua/shared/queue/state.lua', 1],
+    [202, 'lua/shared/queue/count-job.lua', 1],
+    [215, 'lua/shared/queue/note-spans.lua', 1],
+    [216, 'lua/shared/queue/note-alike.lua', 1],
+    [217, 'lua/shared/queue/bucket.lua', 1],
+    [229, 'lua/shared/queue/note-alike.lua', 3],
+    [244, 'lua/shared/queue/note-spans.lua', 3],
+    [270, 'lua/shared/queue/save.lua', 1],
+    [324, 'lua/shared/queue/wide.lua', 1],
+    [339, 'lua/shared/queue/save-call.lua', 1],
+    [347, 'lua/shared/queue/settings.lua', 1],
+    [374, 'lua/shared/queue/marks.lua', 1],
+    [388, 'lua/shared/queue/note-due.lua', 1],
+    [396, 'lua/shared/queue/rate.lua', 1],
+    [416, 'lua/shared/queue/job.lua', 1],
+    [507, 'lua/shared/queue/flags.lua', 1],
+    [536, 'lua/shared/queue/happened.lua', 1],
+    [548, 'lua/shared/queue/enter-tags.lua', 1],
+    [554, 'lua/shared/queue/note-end.lua', 1],
+    [584, 'lua/shared/queue/tell-others.lua', 1],
+    [586, 'lua/shared/queue/packed-notes.lua', 1],
+    [587, 'lua/shared/queue/leave-notes.lua', 1],
+    [610, 'lua/shared/queue/fold.lua', 1],
+    [611, 'lua/shared/queue/statistics.lua', 1],
+    [847, 'lua/shared/queue/fold.lua', 3],
+    [858, 'lua/shared/queue/leave-notes.lua', 25],
+    [862, 'lua/shared/queue/packed-notes.lua', 3],
+    [870, 'lua/shared/queue/tell-others.lua', 4],
+    [873, 'lua/shared/queue/result.lua', 1],
+    [898, 'lua/shared/queue/tell-ends.lua', 1],
+    [954, 'lua/shared/queue/tell-others.lua', 9],
+    [957, 'lua/shared/queue/tell-others.lua', 13],
+    [960, 'lua/shared/queue/publish.lua', 1],
+    [961, 'lua/shared/queue/message.lua', 1],
+    [1004, 'lua/shared/queue/publish.lua', 3],
+    [1010, 'lua/shared/queue/tell-others.lua', 17],
+    [1013, 'lua/shared/queue/run.lua', 1],
+    [1060, 'lua/shared/queue/fields.lua', 1],
+    [1069, 'lua/shared/queue/names.lua', 1],
+    [1115, 'lua/shared/queue/groups.lua', 1],
+    [1256, 'lua/shared/queue/ready.lua', 1],
+    [1290, 'lua/shared/queue/number.lua', 1],
+    [1299, 'lua/shared/queue/enqueue.lua', 1],
+    [1337, 'lua/shared/queue/replace.lua', 1],
+    [1392, 'lua/shared/queue/leave-tags.lua', 1],
+    [1401, 'lua/shared/queue/replace.lua', 57],
+    [1426, 'lua/shared/queue/idempotency.lua', 1],
+    [1440, 'lua/shared/queue/idle.lua', 1],
+    [1502, 'lua/shared/queue/find.lua', 1],
+    [1531, 'lua/shared/queue/failure.lua', 1],
+    [1541, 'lua/shared/queue/parents.lua', 1],
+    [1622, 'lua/shared/queue/link.lua', 1],
+    [1685, 'lua/shared/queue/end.lua', 1],
+    [1706, 'lua/shared/queue/leave-tags.lua', 1],
+    [1715, 'lua/shared/queue/end.lua', 23],
+    [1732, 'lua/shared/queue/cancel.lua', 1],
+    [1740, 'lua/shared/queue/stop.lua', 1],
+    [1748, 'lua/shared/queue/judge-one.lua', 1],
+    [1758, 'lua/shared/queue/finish.lua', 1],
+    [1853, 'lua/shared/queue/freed.lua', 1],
+    [1862, 'lua/shared/queue/told.lua', 1],
+    [1884, 'lua/shared/queue/outbox.lua', 1],
+    [1895, 'lua/shared/queue/spec.lua', 1],
+    [2017, 'lua/queue/advance.lua', 87],
+    [2092, 'lua/shared/queue/settle.lua', 1],
+    [2093, 'lua/shared/queue/dead.lua', 1],
+    [2162, 'lua/shared/queue/backoff.lua', 1],
+    [2202, 'lua/shared/queue/unblock.lua', 1],
+    [2208, 'lua/shared/queue/entries.lua', 1],
+    [2226, 'lua/shared/queue/history.lua', 1],
+    [2240, 'lua/shared/queue/settle.lua', 18],
+    [2314, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7437,12 +7440,12 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 /**
  * Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '6b7c04680d41f40c3f351beeccf74de7257f786d',
+    sha1: '024bb0e4ddd09dc159b3fa2c01e033a570c12f14',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7451,32 +7454,33 @@ those named in \`refused\` (places counted from 0) have been lost, and why. A re
 nothing more. \`chores\` is what some process has to see to; 0: nothing.
 
 @returns buried  chores:integer refused:[at:integer why:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local leases = KEYS[3] -- sorted set: claimed jobs -> when the lease ends, in ms
--- KEYS[4] is groups, a hash: the groups
--- KEYS[5] is turns, a list: groups that may be served, in turn
--- KEYS[6] is held, a sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[7] is ids, a hash: ids and unique keys of users
--- KEYS[8] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[9] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[10] is kinds, a hash: kinds of failures
+-- KEYS[4] groups: hash: the groups
+-- KEYS[5] turns: list: groups that may be served, in turn
+-- KEYS[6] held: sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[7] ids: hash: ids and unique keys of users
+-- KEYS[8] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[9] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[10] kinds: hash: kinds of failures
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
--- KEYS[12] is ready, a list: ready jobs without group and priority
--- KEYS[13] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[14] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
--- KEYS[15] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[16] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[17] is children, a sorted set: ref of a parent and child that waits for it
--- KEYS[18] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[19] is outbox, a sorted set: what goes to other queues -> its number
--- KEYS[20] is results, a hash: ends of jobs, for those who ask
--- KEYS[21] is listeners, a hash: who listens to events, where, and the number of the newest message
--- KEYS[22] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
--- KEYS[23] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
--- KEYS[24] is stats, a hash: statistics of minutes, hours and days
+-- KEYS[12] ready: list: ready jobs without group and priority
+-- KEYS[13] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[14] scheduled: sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[15] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[16] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[17] children: sorted set: ref of a parent and child that waits for it
+-- KEYS[18] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[19] outbox: sorted set: what goes to other queues -> its number
+-- KEYS[20] results: hash: ends of jobs, for those who ask
+-- KEYS[21] listeners: hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[23] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[24] stats: hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -9274,69 +9278,69 @@ return { 'buried', queue.chores, refused }
   parts: ['meta', 'jobs', 'leases', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'ready', 'prioritized', 'scheduled', 'grouped', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/bury.lua', 1],
-    [41, 'lua/shared/clock.lua', 1],
-    [47, 'lua/shared/calls.lua', 1],
-    [93, 'lua/shared/tell.lua', 1],
-    [118, 'lua/shared/queue/state.lua', 1],
-    [194, 'lua/shared/queue/count-job.lua', 1],
-    [207, 'lua/shared/queue/note-spans.lua', 1],
-    [208, 'lua/shared/queue/note-alike.lua', 1],
-    [209, 'lua/shared/queue/bucket.lua', 1],
-    [221, 'lua/shared/queue/note-alike.lua', 3],
-    [236, 'lua/shared/queue/note-spans.lua', 3],
-    [262, 'lua/shared/queue/save.lua', 1],
-    [316, 'lua/shared/queue/save-call.lua', 1],
-    [324, 'lua/shared/queue/settings.lua', 1],
-    [351, 'lua/shared/queue/marks.lua', 1],
-    [365, 'lua/shared/queue/rate.lua', 1],
-    [385, 'lua/shared/queue/job.lua', 1],
-    [476, 'lua/shared/queue/flags.lua', 1],
-    [505, 'lua/shared/queue/run.lua', 1],
-    [552, 'lua/shared/queue/parents.lua', 1],
-    [633, 'lua/shared/queue/happened.lua', 1],
-    [645, 'lua/shared/queue/entries.lua', 1],
-    [663, 'lua/shared/queue/history.lua', 1],
-    [677, 'lua/shared/queue/names.lua', 1],
-    [723, 'lua/shared/queue/failure.lua', 1],
-    [733, 'lua/shared/queue/groups.lua', 1],
-    [874, 'lua/shared/queue/dead.lua', 1],
-    [943, 'lua/shared/queue/end.lua', 1],
-    [964, 'lua/shared/queue/leave-tags.lua', 1],
-    [973, 'lua/shared/queue/end.lua', 23],
-    [990, 'lua/shared/queue/note-end.lua', 1],
-    [1020, 'lua/shared/queue/tell-others.lua', 1],
-    [1022, 'lua/shared/queue/packed-notes.lua', 1],
-    [1023, 'lua/shared/queue/leave-notes.lua', 1],
-    [1046, 'lua/shared/queue/fold.lua', 1],
-    [1047, 'lua/shared/queue/statistics.lua', 1],
-    [1283, 'lua/shared/queue/fold.lua', 3],
-    [1294, 'lua/shared/queue/leave-notes.lua', 25],
-    [1298, 'lua/shared/queue/packed-notes.lua', 3],
-    [1306, 'lua/shared/queue/tell-others.lua', 4],
-    [1309, 'lua/shared/queue/result.lua', 1],
-    [1334, 'lua/shared/queue/tell-ends.lua', 1],
-    [1390, 'lua/shared/queue/tell-others.lua', 9],
-    [1393, 'lua/shared/queue/tell-others.lua', 13],
-    [1396, 'lua/shared/queue/publish.lua', 1],
-    [1397, 'lua/shared/queue/message.lua', 1],
-    [1440, 'lua/shared/queue/publish.lua', 3],
-    [1446, 'lua/shared/queue/tell-others.lua', 17],
-    [1449, 'lua/shared/queue/cancel.lua', 1],
-    [1457, 'lua/shared/queue/stop.lua', 1],
-    [1465, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1472, 'lua/shared/queue/judge-one.lua', 1],
-    [1482, 'lua/shared/queue/told.lua', 1],
-    [1504, 'lua/shared/queue/idle.lua', 1],
-    [1566, 'lua/shared/queue/freed.lua', 1],
-    [1575, 'lua/queue/bury.lua', 73],
-    [1643, 'lua/shared/queue/settle.lua', 1],
-    [1644, 'lua/shared/queue/note-due.lua', 1],
-    [1652, 'lua/shared/queue/ready.lua', 1],
-    [1686, 'lua/shared/queue/backoff.lua', 1],
-    [1726, 'lua/shared/queue/unblock.lua', 1],
-    [1732, 'lua/shared/queue/outbox.lua', 1],
-    [1743, 'lua/shared/queue/settle.lua', 18],
-    [1817, 'lua/queue/bury.lua', 142],
+    [42, 'lua/shared/clock.lua', 1],
+    [48, 'lua/shared/calls.lua', 1],
+    [94, 'lua/shared/tell.lua', 1],
+    [119, 'lua/shared/queue/state.lua', 1],
+    [195, 'lua/shared/queue/count-job.lua', 1],
+    [208, 'lua/shared/queue/note-spans.lua', 1],
+    [209, 'lua/shared/queue/note-alike.lua', 1],
+    [210, 'lua/shared/queue/bucket.lua', 1],
+    [222, 'lua/shared/queue/note-alike.lua', 3],
+    [237, 'lua/shared/queue/note-spans.lua', 3],
+    [263, 'lua/shared/queue/save.lua', 1],
+    [317, 'lua/shared/queue/save-call.lua', 1],
+    [325, 'lua/shared/queue/settings.lua', 1],
+    [352, 'lua/shared/queue/marks.lua', 1],
+    [366, 'lua/shared/queue/rate.lua', 1],
+    [386, 'lua/shared/queue/job.lua', 1],
+    [477, 'lua/shared/queue/flags.lua', 1],
+    [506, 'lua/shared/queue/run.lua', 1],
+    [553, 'lua/shared/queue/parents.lua', 1],
+    [634, 'lua/shared/queue/happened.lua', 1],
+    [646, 'lua/shared/queue/entries.lua', 1],
+    [664, 'lua/shared/queue/history.lua', 1],
+    [678, 'lua/shared/queue/names.lua', 1],
+    [724, 'lua/shared/queue/failure.lua', 1],
+    [734, 'lua/shared/queue/groups.lua', 1],
+    [875, 'lua/shared/queue/dead.lua', 1],
+    [944, 'lua/shared/queue/end.lua', 1],
+    [965, 'lua/shared/queue/leave-tags.lua', 1],
+    [974, 'lua/shared/queue/end.lua', 23],
+    [991, 'lua/shared/queue/note-end.lua', 1],
+    [1021, 'lua/shared/queue/tell-others.lua', 1],
+    [1023, 'lua/shared/queue/packed-notes.lua', 1],
+    [1024, 'lua/shared/queue/leave-notes.lua', 1],
+    [1047, 'lua/shared/queue/fold.lua', 1],
+    [1048, 'lua/shared/queue/statistics.lua', 1],
+    [1284, 'lua/shared/queue/fold.lua', 3],
+    [1295, 'lua/shared/queue/leave-notes.lua', 25],
+    [1299, 'lua/shared/queue/packed-notes.lua', 3],
+    [1307, 'lua/shared/queue/tell-others.lua', 4],
+    [1310, 'lua/shared/queue/result.lua', 1],
+    [1335, 'lua/shared/queue/tell-ends.lua', 1],
+    [1391, 'lua/shared/queue/tell-others.lua', 9],
+    [1394, 'lua/shared/queue/tell-others.lua', 13],
+    [1397, 'lua/shared/queue/publish.lua', 1],
+    [1398, 'lua/shared/queue/message.lua', 1],
+    [1441, 'lua/shared/queue/publish.lua', 3],
+    [1447, 'lua/shared/queue/tell-others.lua', 17],
+    [1450, 'lua/shared/queue/cancel.lua', 1],
+    [1458, 'lua/shared/queue/stop.lua', 1],
+    [1466, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1473, 'lua/shared/queue/judge-one.lua', 1],
+    [1483, 'lua/shared/queue/told.lua', 1],
+    [1505, 'lua/shared/queue/idle.lua', 1],
+    [1567, 'lua/shared/queue/freed.lua', 1],
+    [1576, 'lua/queue/bury.lua', 74],
+    [1644, 'lua/shared/queue/settle.lua', 1],
+    [1645, 'lua/shared/queue/note-due.lua', 1],
+    [1653, 'lua/shared/queue/ready.lua', 1],
+    [1687, 'lua/shared/queue/backoff.lua', 1],
+    [1727, 'lua/shared/queue/unblock.lua', 1],
+    [1733, 'lua/shared/queue/outbox.lua', 1],
+    [1744, 'lua/shared/queue/settle.lua', 18],
+    [1818, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9396,12 +9400,12 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 /**
  * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '589736b402f546cb4a0fa82b4f08becdc9b406b7',
+    sha1: '328916565dd03526e1bf9ef2a66bd5088be7a681',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9411,32 +9415,33 @@ one of the last three, or when its lease ends. \`absent\`: there is no such job.
 and says \`absent\` of what it removed. \`chores\` is what some process has to see to; 0: nothing.
 
 @returns cancelled  chores:integer outcomes:[outcome:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
--- KEYS[3] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[4] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
--- KEYS[5] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[6] is groups, a hash: the groups
+-- KEYS[3] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[4] scheduled: sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[5] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[6] groups: hash: the groups
 local ids = KEYS[7] -- hash: ids and unique keys of users
--- KEYS[8] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[9] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[10] is kinds, a hash: kinds of failures
--- KEYS[11] is done, a sorted set: jobs that are done and kept -> when they ended, in ms
--- KEYS[12] is ready, a list: ready jobs without group and priority
--- KEYS[13] is turns, a list: groups that may be served, in turn
--- KEYS[14] is held, a sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[15] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[16] is children, a sorted set: ref of a parent and child that waits for it
--- KEYS[17] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[18] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[8] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[9] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[10] kinds: hash: kinds of failures
+-- KEYS[11] done: sorted set: jobs that are done and kept -> when they ended, in ms
+-- KEYS[12] ready: list: ready jobs without group and priority
+-- KEYS[13] turns: list: groups that may be served, in turn
+-- KEYS[14] held: sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[15] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[16] children: sorted set: ref of a parent and child that waits for it
+-- KEYS[17] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[18] outbox: sorted set: what goes to other queues -> its number
 local idle = KEYS[19] -- sorted set: workers that wait -> their number
--- KEYS[20] is results, a hash: ends of jobs, for those who ask
--- KEYS[21] is listeners, a hash: who listens to events, where, and the number of the newest message
--- KEYS[22] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
--- KEYS[23] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
--- KEYS[24] is stats, a hash: statistics of minutes, hours and days
+-- KEYS[20] results: hash: ends of jobs, for those who ask
+-- KEYS[21] listeners: hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[23] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[24] stats: hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -11091,58 +11096,58 @@ return { 'cancelled', queue.chores, outcomes }
   parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'ready', 'turns', 'held', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [39, 'lua/shared/clock.lua', 1],
-    [45, 'lua/shared/tell.lua', 1],
-    [70, 'lua/shared/queue/state.lua', 1],
-    [146, 'lua/shared/queue/count-job.lua', 1],
-    [159, 'lua/shared/queue/save.lua', 1],
-    [213, 'lua/shared/queue/marks.lua', 1],
-    [227, 'lua/shared/queue/rate.lua', 1],
-    [247, 'lua/shared/queue/job.lua', 1],
-    [338, 'lua/shared/queue/flags.lua', 1],
-    [367, 'lua/shared/queue/run.lua', 1],
-    [414, 'lua/shared/queue/parents.lua', 1],
-    [495, 'lua/shared/queue/happened.lua', 1],
-    [507, 'lua/shared/queue/entries.lua', 1],
-    [525, 'lua/shared/queue/history.lua', 1],
-    [539, 'lua/shared/queue/names.lua', 1],
-    [585, 'lua/shared/queue/failure.lua', 1],
-    [595, 'lua/shared/queue/groups.lua', 1],
-    [736, 'lua/shared/queue/ready.lua', 1],
-    [770, 'lua/shared/queue/dead.lua', 1],
-    [839, 'lua/shared/queue/end.lua', 1],
-    [860, 'lua/shared/queue/leave-tags.lua', 1],
-    [869, 'lua/shared/queue/end.lua', 23],
-    [886, 'lua/shared/queue/note-end.lua', 1],
-    [916, 'lua/shared/queue/tell-others.lua', 1],
-    [918, 'lua/shared/queue/packed-notes.lua', 1],
-    [919, 'lua/shared/queue/leave-notes.lua', 1],
-    [942, 'lua/shared/queue/fold.lua', 1],
-    [943, 'lua/shared/queue/statistics.lua', 1],
-    [1179, 'lua/shared/queue/fold.lua', 3],
-    [1190, 'lua/shared/queue/leave-notes.lua', 25],
-    [1194, 'lua/shared/queue/packed-notes.lua', 3],
-    [1202, 'lua/shared/queue/tell-others.lua', 4],
-    [1205, 'lua/shared/queue/result.lua', 1],
-    [1230, 'lua/shared/queue/tell-ends.lua', 1],
-    [1286, 'lua/shared/queue/tell-others.lua', 9],
-    [1289, 'lua/shared/queue/tell-others.lua', 13],
-    [1292, 'lua/shared/queue/publish.lua', 1],
-    [1293, 'lua/shared/queue/message.lua', 1],
-    [1336, 'lua/shared/queue/publish.lua', 3],
-    [1342, 'lua/shared/queue/tell-others.lua', 17],
-    [1345, 'lua/shared/queue/find.lua', 1],
-    [1374, 'lua/shared/queue/displace.lua', 1],
-    [1393, 'lua/shared/queue/idle.lua', 1],
-    [1455, 'lua/queue/cancel.lua', 64],
-    [1522, 'lua/shared/queue/settle.lua', 1],
-    [1523, 'lua/shared/queue/note-due.lua', 1],
-    [1531, 'lua/shared/queue/backoff.lua', 1],
-    [1571, 'lua/shared/queue/unblock.lua', 1],
-    [1577, 'lua/shared/queue/outbox.lua', 1],
-    [1588, 'lua/shared/queue/cancel.lua', 1],
-    [1596, 'lua/shared/queue/settle.lua', 18],
-    [1670, 'lua/queue/cancel.lua', 132],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/shared/tell.lua', 1],
+    [71, 'lua/shared/queue/state.lua', 1],
+    [147, 'lua/shared/queue/count-job.lua', 1],
+    [160, 'lua/shared/queue/save.lua', 1],
+    [214, 'lua/shared/queue/marks.lua', 1],
+    [228, 'lua/shared/queue/rate.lua', 1],
+    [248, 'lua/shared/queue/job.lua', 1],
+    [339, 'lua/shared/queue/flags.lua', 1],
+    [368, 'lua/shared/queue/run.lua', 1],
+    [415, 'lua/shared/queue/parents.lua', 1],
+    [496, 'lua/shared/queue/happened.lua', 1],
+    [508, 'lua/shared/queue/entries.lua', 1],
+    [526, 'lua/shared/queue/history.lua', 1],
+    [540, 'lua/shared/queue/names.lua', 1],
+    [586, 'lua/shared/queue/failure.lua', 1],
+    [596, 'lua/shared/queue/groups.lua', 1],
+    [737, 'lua/shared/queue/ready.lua', 1],
+    [771, 'lua/shared/queue/dead.lua', 1],
+    [840, 'lua/shared/queue/end.lua', 1],
+    [861, 'lua/shared/queue/leave-tags.lua', 1],
+    [870, 'lua/shared/queue/end.lua', 23],
+    [887, 'lua/shared/queue/note-end.lua', 1],
+    [917, 'lua/shared/queue/tell-others.lua', 1],
+    [919, 'lua/shared/queue/packed-notes.lua', 1],
+    [920, 'lua/shared/queue/leave-notes.lua', 1],
+    [943, 'lua/shared/queue/fold.lua', 1],
+    [944, 'lua/shared/queue/statistics.lua', 1],
+    [1180, 'lua/shared/queue/fold.lua', 3],
+    [1191, 'lua/shared/queue/leave-notes.lua', 25],
+    [1195, 'lua/shared/queue/packed-notes.lua', 3],
+    [1203, 'lua/shared/queue/tell-others.lua', 4],
+    [1206, 'lua/shared/queue/result.lua', 1],
+    [1231, 'lua/shared/queue/tell-ends.lua', 1],
+    [1287, 'lua/shared/queue/tell-others.lua', 9],
+    [1290, 'lua/shared/queue/tell-others.lua', 13],
+    [1293, 'lua/shared/queue/publish.lua', 1],
+    [1294, 'lua/shared/queue/message.lua', 1],
+    [1337, 'lua/shared/queue/publish.lua', 3],
+    [1343, 'lua/shared/queue/tell-others.lua', 17],
+    [1346, 'lua/shared/queue/find.lua', 1],
+    [1375, 'lua/shared/queue/displace.lua', 1],
+    [1394, 'lua/shared/queue/idle.lua', 1],
+    [1456, 'lua/queue/cancel.lua', 65],
+    [1523, 'lua/shared/queue/settle.lua', 1],
+    [1524, 'lua/shared/queue/note-due.lua', 1],
+    [1532, 'lua/shared/queue/backoff.lua', 1],
+    [1572, 'lua/shared/queue/unblock.lua', 1],
+    [1578, 'lua/shared/queue/outbox.lua', 1],
+    [1589, 'lua/shared/queue/cancel.lua', 1],
+    [1597, 'lua/shared/queue/settle.lua', 18],
+    [1671, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11191,12 +11196,12 @@ export type ChangeParentsAnswer =
 /**
  * Lets a blocked job wait for more parents, or for fewer; one that waits for none any more becomes ready, or is scheduled. A parent that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a parent is no older job. In both cases nothing is changed. Safe to repeat.
  *
- * Cost: O(parents x log n).
+ * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'd4c05fa140171af0c3a2031bb1e36de6fe2f2cc2',
+    sha1: '1bf0615c1ed836192b350cdbe13f0495ef70df71',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11207,31 +11212,32 @@ is no older job. In both cases nothing is changed. Safe to repeat.
 
 @returns changed  left:integer chores:integer
 @returns refused  state:text
-@cost    O(parents x log n)
+@cost    O(parents x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
--- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[7] is groups, a hash: the groups
--- KEYS[8] is turns, a list: groups that may be served, in turn
--- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] scheduled: sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] groups: hash: the groups
+-- KEYS[8] turns: list: groups that may be served, in turn
+-- KEYS[9] held: sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
--- KEYS[11] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[12] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[13] is kinds, a hash: kinds of failures
--- KEYS[14] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[15] is children, a sorted set: ref of a parent and child that waits for it
--- KEYS[16] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[17] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[11] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[12] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[13] kinds: hash: kinds of failures
+-- KEYS[14] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[15] children: sorted set: ref of a parent and child that waits for it
+-- KEYS[16] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[17] outbox: sorted set: what goes to other queues -> its number
 local idle = KEYS[18] -- sorted set: workers that wait -> their number
--- KEYS[19] is results, a hash: ends of jobs, for those who ask
--- KEYS[20] is listeners, a hash: who listens to events, where, and the number of the newest message
--- KEYS[21] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
--- KEYS[22] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
--- KEYS[23] is stats, a hash: statistics of minutes, hours and days
+-- KEYS[19] results: hash: ends of jobs, for those who ask
+-- KEYS[20] listeners: hash: who listens to events, where, and the number of the newest message
+-- KEYS[21] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[22] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[23] stats: hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -12990,59 +12996,59 @@ return { 'changed', left, queue.chores }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/change-parents.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/tell.lua', 1],
-    [71, 'lua/shared/queue/state.lua', 1],
-    [147, 'lua/shared/queue/count-job.lua', 1],
-    [160, 'lua/shared/queue/save.lua', 1],
-    [214, 'lua/shared/queue/marks.lua', 1],
-    [228, 'lua/shared/queue/note-due.lua', 1],
-    [236, 'lua/shared/queue/rate.lua', 1],
-    [256, 'lua/shared/queue/job.lua', 1],
-    [347, 'lua/shared/queue/flags.lua', 1],
-    [376, 'lua/shared/queue/tell-others.lua', 1],
-    [378, 'lua/shared/queue/packed-notes.lua', 1],
-    [379, 'lua/shared/queue/leave-notes.lua', 1],
-    [402, 'lua/shared/queue/fold.lua', 1],
-    [403, 'lua/shared/queue/statistics.lua', 1],
-    [639, 'lua/shared/queue/fold.lua', 3],
-    [650, 'lua/shared/queue/leave-notes.lua', 25],
-    [654, 'lua/shared/queue/packed-notes.lua', 3],
-    [662, 'lua/shared/queue/tell-others.lua', 4],
-    [665, 'lua/shared/queue/result.lua', 1],
-    [690, 'lua/shared/queue/tell-ends.lua', 1],
-    [746, 'lua/shared/queue/tell-others.lua', 9],
-    [749, 'lua/shared/queue/tell-others.lua', 13],
-    [752, 'lua/shared/queue/publish.lua', 1],
-    [753, 'lua/shared/queue/message.lua', 1],
-    [796, 'lua/shared/queue/publish.lua', 3],
-    [802, 'lua/shared/queue/tell-others.lua', 17],
-    [805, 'lua/shared/queue/run.lua', 1],
-    [852, 'lua/shared/queue/names.lua', 1],
-    [898, 'lua/shared/queue/failure.lua', 1],
-    [908, 'lua/shared/queue/groups.lua', 1],
-    [1049, 'lua/shared/queue/ready.lua', 1],
-    [1083, 'lua/shared/queue/find.lua', 1],
-    [1112, 'lua/shared/queue/parents.lua', 1],
-    [1193, 'lua/shared/queue/link.lua', 1],
-    [1256, 'lua/shared/queue/relink.lua', 1],
-    [1326, 'lua/shared/queue/backoff.lua', 1],
-    [1366, 'lua/shared/queue/unblock.lua', 1],
-    [1372, 'lua/shared/queue/idle.lua', 1],
-    [1434, 'lua/queue/change-parents.lua', 63],
-    [1490, 'lua/shared/queue/settle.lua', 1],
-    [1491, 'lua/shared/queue/dead.lua', 1],
-    [1560, 'lua/shared/queue/end.lua', 1],
-    [1581, 'lua/shared/queue/leave-tags.lua', 1],
-    [1590, 'lua/shared/queue/end.lua', 23],
-    [1607, 'lua/shared/queue/outbox.lua', 1],
-    [1618, 'lua/shared/queue/entries.lua', 1],
-    [1636, 'lua/shared/queue/history.lua', 1],
-    [1650, 'lua/shared/queue/happened.lua', 1],
-    [1662, 'lua/shared/queue/note-end.lua', 1],
-    [1692, 'lua/shared/queue/cancel.lua', 1],
-    [1700, 'lua/shared/queue/settle.lua', 18],
-    [1774, 'lua/queue/change-parents.lua', 120],
+    [41, 'lua/shared/clock.lua', 1],
+    [47, 'lua/shared/tell.lua', 1],
+    [72, 'lua/shared/queue/state.lua', 1],
+    [148, 'lua/shared/queue/count-job.lua', 1],
+    [161, 'lua/shared/queue/save.lua', 1],
+    [215, 'lua/shared/queue/marks.lua', 1],
+    [229, 'lua/shared/queue/note-due.lua', 1],
+    [237, 'lua/shared/queue/rate.lua', 1],
+    [257, 'lua/shared/queue/job.lua', 1],
+    [348, 'lua/shared/queue/flags.lua', 1],
+    [377, 'lua/shared/queue/tell-others.lua', 1],
+    [379, 'lua/shared/queue/packed-notes.lua', 1],
+    [380, 'lua/shared/queue/leave-notes.lua', 1],
+    [403, 'lua/shared/queue/fold.lua', 1],
+    [404, 'lua/shared/queue/statistics.lua', 1],
+    [640, 'lua/shared/queue/fold.lua', 3],
+    [651, 'lua/shared/queue/leave-notes.lua', 25],
+    [655, 'lua/shared/queue/packed-notes.lua', 3],
+    [663, 'lua/shared/queue/tell-others.lua', 4],
+    [666, 'lua/shared/queue/result.lua', 1],
+    [691, 'lua/shared/queue/tell-ends.lua', 1],
+    [747, 'lua/shared/queue/tell-others.lua', 9],
+    [750, 'lua/shared/queue/tell-others.lua', 13],
+    [753, 'lua/shared/queue/publish.lua', 1],
+    [754, 'lua/shared/queue/message.lua', 1],
+    [797, 'lua/shared/queue/publish.lua', 3],
+    [803, 'lua/shared/queue/tell-others.lua', 17],
+    [806, 'lua/shared/queue/run.lua', 1],
+    [853, 'lua/shared/queue/names.lua', 1],
+    [899, 'lua/shared/queue/failure.lua', 1],
+    [909, 'lua/shared/queue/groups.lua', 1],
+    [1050, 'lua/shared/queue/ready.lua', 1],
+    [1084, 'lua/shared/queue/find.lua', 1],
+    [1113, 'lua/shared/queue/parents.lua', 1],
+    [1194, 'lua/shared/queue/link.lua', 1],
+    [1257, 'lua/shared/queue/relink.lua', 1],
+    [1327, 'lua/shared/queue/backoff.lua', 1],
+    [1367, 'lua/shared/queue/unblock.lua', 1],
+    [1373, 'lua/shared/queue/idle.lua', 1],
+    [1435, 'lua/queue/change-parents.lua', 64],
+    [1491, 'lua/shared/queue/settle.lua', 1],
+    [1492, 'lua/shared/queue/dead.lua', 1],
+    [1561, 'lua/shared/queue/end.lua', 1],
+    [1582, 'lua/shared/queue/leave-tags.lua', 1],
+    [1591, 'lua/shared/queue/end.lua', 23],
+    [1608, 'lua/shared/queue/outbox.lua', 1],
+    [1619, 'lua/shared/queue/entries.lua', 1],
+    [1637, 'lua/shared/queue/history.lua', 1],
+    [1651, 'lua/shared/queue/happened.lua', 1],
+    [1663, 'lua/shared/queue/note-end.lua', 1],
+    [1693, 'lua/shared/queue/cancel.lua', 1],
+    [1701, 'lua/shared/queue/settle.lua', 18],
+    [1775, 'lua/queue/change-parents.lua', 121],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -14544,12 +14550,12 @@ export type EnqueueAlikeAnswer =
 /**
  * Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and is answered the same.
  *
- * Cost: O(jobs).
+ * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '1c940eaf048de9045f3ef487379ce5ead16f5387',
+    sha1: '206e076c50687cee888a96b4d10026433a605410',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14558,7 +14564,8 @@ Puts plain jobs into a queue, the quick way: all of one name, and none with an o
 enqueues nothing and is answered the same.
 
 @returns enqueued  first:integer
-@cost    O(jobs)
+@cost    O(jobs),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -15366,28 +15373,28 @@ return { 'enqueued', first }
   parts: ['meta', 'jobs', 'ready', 'idle', 'listeners', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/enqueue-alike.lua', 1],
-    [25, 'lua/shared/exact.lua', 1],
-    [30, 'lua/shared/exact-range.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/calls.lua', 1],
-    [92, 'lua/shared/tell.lua', 1],
-    [117, 'lua/shared/queue/state.lua', 1],
-    [193, 'lua/shared/queue/save.lua', 1],
-    [247, 'lua/shared/queue/save-call.lua', 1],
-    [255, 'lua/shared/queue/wide.lua', 1],
-    [270, 'lua/shared/queue/idle.lua', 1],
-    [332, 'lua/shared/queue/number.lua', 1],
-    [341, 'lua/shared/queue/job.lua', 1],
-    [432, 'lua/shared/queue/leave-notes.lua', 1],
-    [455, 'lua/shared/queue/fold.lua', 1],
-    [456, 'lua/shared/queue/statistics.lua', 1],
-    [692, 'lua/shared/queue/fold.lua', 3],
-    [703, 'lua/shared/queue/leave-notes.lua', 25],
-    [707, 'lua/queue/enqueue-alike.lua', 38],
-    [750, 'lua/shared/queue/publish.lua', 1],
-    [751, 'lua/shared/queue/message.lua', 1],
-    [794, 'lua/shared/queue/publish.lua', 3],
-    [800, 'lua/queue/enqueue-alike.lua', 82],
+    [26, 'lua/shared/exact.lua', 1],
+    [31, 'lua/shared/exact-range.lua', 1],
+    [41, 'lua/shared/clock.lua', 1],
+    [47, 'lua/shared/calls.lua', 1],
+    [93, 'lua/shared/tell.lua', 1],
+    [118, 'lua/shared/queue/state.lua', 1],
+    [194, 'lua/shared/queue/save.lua', 1],
+    [248, 'lua/shared/queue/save-call.lua', 1],
+    [256, 'lua/shared/queue/wide.lua', 1],
+    [271, 'lua/shared/queue/idle.lua', 1],
+    [333, 'lua/shared/queue/number.lua', 1],
+    [342, 'lua/shared/queue/job.lua', 1],
+    [433, 'lua/shared/queue/leave-notes.lua', 1],
+    [456, 'lua/shared/queue/fold.lua', 1],
+    [457, 'lua/shared/queue/statistics.lua', 1],
+    [693, 'lua/shared/queue/fold.lua', 3],
+    [704, 'lua/shared/queue/leave-notes.lua', 25],
+    [708, 'lua/queue/enqueue-alike.lua', 39],
+    [751, 'lua/shared/queue/publish.lua', 1],
+    [752, 'lua/shared/queue/message.lua', 1],
+    [795, 'lua/shared/queue/publish.lua', 3],
+    [801, 'lua/queue/enqueue-alike.lua', 83],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -15450,12 +15457,12 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 /**
  * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '42683c4161fdf99fd85a48ca2e17a479247ac67a',
+    sha1: '33b67d7c9d0c7063e9cf6581b73455fc14234c7f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15466,31 +15473,32 @@ gives a job that was not claimed yet its options and its payload, and where it i
 told in \`duplicates\` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
 
 @returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
--- KEYS[2] is jobs, a hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
--- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[7] is groups, a hash: the groups
--- KEYS[8] is turns, a list: groups that may be served, in turn
--- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[10] is ids, a hash: ids and unique keys of users
--- KEYS[11] is idle, a sorted set: workers that wait -> their number
--- KEYS[12] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[13] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[14] is kinds, a hash: kinds of failures
--- KEYS[15] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[16] is children, a sorted set: ref of a parent and child that waits for it
--- KEYS[17] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[18] is outbox, a sorted set: what goes to other queues -> its number
--- KEYS[19] is listeners, a hash: who listens to events, where, and the number of the newest message
--- KEYS[20] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
--- KEYS[21] is results, a hash: ends of jobs, for those who ask
--- KEYS[22] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
--- KEYS[23] is stats, a hash: statistics of minutes, hours and days
+-- KEYS[2] jobs: hash: all that is stored of each job
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] scheduled: sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] groups: hash: the groups
+-- KEYS[8] turns: list: groups that may be served, in turn
+-- KEYS[9] held: sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[10] ids: hash: ids and unique keys of users
+-- KEYS[11] idle: sorted set: workers that wait -> their number
+-- KEYS[12] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[13] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[14] kinds: hash: kinds of failures
+-- KEYS[15] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[16] children: sorted set: ref of a parent and child that waits for it
+-- KEYS[17] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[18] outbox: sorted set: what goes to other queues -> its number
+-- KEYS[19] listeners: hash: who listens to events, where, and the number of the newest message
+-- KEYS[20] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[21] results: hash: ends of jobs, for those who ask
+-- KEYS[22] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[23] stats: hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -17536,71 +17544,71 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'results', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/enqueue.lua', 1],
-    [42, 'lua/shared/exact.lua', 1],
-    [47, 'lua/shared/exact-range.lua', 1],
-    [57, 'lua/shared/clock.lua', 1],
-    [63, 'lua/shared/calls.lua', 1],
-    [109, 'lua/shared/tell.lua', 1],
-    [134, 'lua/shared/queue/state.lua', 1],
-    [210, 'lua/shared/queue/count-job.lua', 1],
-    [223, 'lua/shared/queue/save.lua', 1],
-    [277, 'lua/shared/queue/wide.lua', 1],
-    [292, 'lua/shared/queue/save-call.lua', 1],
-    [300, 'lua/shared/queue/marks.lua', 1],
-    [314, 'lua/shared/queue/note-due.lua', 1],
-    [322, 'lua/shared/queue/rate.lua', 1],
-    [342, 'lua/shared/queue/job.lua', 1],
-    [433, 'lua/shared/queue/flags.lua', 1],
-    [462, 'lua/shared/queue/tell-others.lua', 1],
-    [464, 'lua/shared/queue/packed-notes.lua', 1],
-    [465, 'lua/shared/queue/leave-notes.lua', 1],
-    [488, 'lua/shared/queue/fold.lua', 1],
-    [489, 'lua/shared/queue/statistics.lua', 1],
-    [725, 'lua/shared/queue/fold.lua', 3],
-    [736, 'lua/shared/queue/leave-notes.lua', 25],
-    [740, 'lua/shared/queue/packed-notes.lua', 3],
-    [748, 'lua/shared/queue/tell-others.lua', 4],
-    [751, 'lua/shared/queue/result.lua', 1],
-    [776, 'lua/shared/queue/tell-ends.lua', 1],
-    [832, 'lua/shared/queue/tell-others.lua', 9],
-    [835, 'lua/shared/queue/tell-others.lua', 13],
-    [838, 'lua/shared/queue/publish.lua', 1],
-    [839, 'lua/shared/queue/message.lua', 1],
-    [882, 'lua/shared/queue/publish.lua', 3],
-    [888, 'lua/shared/queue/tell-others.lua', 17],
-    [891, 'lua/shared/queue/run.lua', 1],
-    [938, 'lua/shared/queue/happened.lua', 1],
-    [950, 'lua/shared/queue/names.lua', 1],
-    [996, 'lua/shared/queue/groups.lua', 1],
-    [1137, 'lua/shared/queue/ready.lua', 1],
-    [1171, 'lua/shared/queue/number.lua', 1],
-    [1180, 'lua/shared/queue/enter-tags.lua', 1],
-    [1186, 'lua/shared/queue/enqueue.lua', 1],
-    [1224, 'lua/shared/queue/replace.lua', 1],
-    [1279, 'lua/shared/queue/leave-tags.lua', 1],
-    [1288, 'lua/shared/queue/replace.lua', 57],
-    [1313, 'lua/shared/queue/idempotency.lua', 1],
-    [1327, 'lua/shared/queue/idle.lua', 1],
-    [1389, 'lua/shared/queue/find.lua', 1],
-    [1418, 'lua/shared/queue/failure.lua', 1],
-    [1428, 'lua/shared/queue/parents.lua', 1],
-    [1509, 'lua/shared/queue/link.lua', 1],
-    [1572, 'lua/shared/queue/spec.lua', 1],
-    [1694, 'lua/queue/enqueue.lua', 74],
-    [1750, 'lua/shared/queue/settle.lua', 1],
-    [1751, 'lua/shared/queue/dead.lua', 1],
-    [1820, 'lua/shared/queue/end.lua', 1],
-    [1841, 'lua/shared/queue/leave-tags.lua', 1],
-    [1850, 'lua/shared/queue/end.lua', 23],
-    [1867, 'lua/shared/queue/backoff.lua', 1],
-    [1907, 'lua/shared/queue/unblock.lua', 1],
-    [1913, 'lua/shared/queue/outbox.lua', 1],
-    [1924, 'lua/shared/queue/entries.lua', 1],
-    [1942, 'lua/shared/queue/history.lua', 1],
-    [1956, 'lua/shared/queue/note-end.lua', 1],
-    [1986, 'lua/shared/queue/cancel.lua', 1],
-    [1994, 'lua/shared/queue/settle.lua', 18],
-    [2068, 'lua/queue/enqueue.lua', 131],
+    [43, 'lua/shared/exact.lua', 1],
+    [48, 'lua/shared/exact-range.lua', 1],
+    [58, 'lua/shared/clock.lua', 1],
+    [64, 'lua/shared/calls.lua', 1],
+    [110, 'lua/shared/tell.lua', 1],
+    [135, 'lua/shared/queue/state.lua', 1],
+    [211, 'lua/shared/queue/count-job.lua', 1],
+    [224, 'lua/shared/queue/save.lua', 1],
+    [278, 'lua/shared/queue/wide.lua', 1],
+    [293, 'lua/shared/queue/save-call.lua', 1],
+    [301, 'lua/shared/queue/marks.lua', 1],
+    [315, 'lua/shared/queue/note-due.lua', 1],
+    [323, 'lua/shared/queue/rate.lua', 1],
+    [343, 'lua/shared/queue/job.lua', 1],
+    [434, 'lua/shared/queue/flags.lua', 1],
+    [463, 'lua/shared/queue/tell-others.lua', 1],
+    [465, 'lua/shared/queue/packed-notes.lua', 1],
+    [466, 'lua/shared/queue/leave-notes.lua', 1],
+    [489, 'lua/shared/queue/fold.lua', 1],
+    [490, 'lua/shared/queue/statistics.lua', 1],
+    [726, 'lua/shared/queue/fold.lua', 3],
+    [737, 'lua/shared/queue/leave-notes.lua', 25],
+    [741, 'lua/shared/queue/packed-notes.lua', 3],
+    [749, 'lua/shared/queue/tell-others.lua', 4],
+    [752, 'lua/shared/queue/result.lua', 1],
+    [777, 'lua/shared/queue/tell-ends.lua', 1],
+    [833, 'lua/shared/queue/tell-others.lua', 9],
+    [836, 'lua/shared/queue/tell-others.lua', 13],
+    [839, 'lua/shared/queue/publish.lua', 1],
+    [840, 'lua/shared/queue/message.lua', 1],
+    [883, 'lua/shared/queue/publish.lua', 3],
+    [889, 'lua/shared/queue/tell-others.lua', 17],
+    [892, 'lua/shared/queue/run.lua', 1],
+    [939, 'lua/shared/queue/happened.lua', 1],
+    [951, 'lua/shared/queue/names.lua', 1],
+    [997, 'lua/shared/queue/groups.lua', 1],
+    [1138, 'lua/shared/queue/ready.lua', 1],
+    [1172, 'lua/shared/queue/number.lua', 1],
+    [1181, 'lua/shared/queue/enter-tags.lua', 1],
+    [1187, 'lua/shared/queue/enqueue.lua', 1],
+    [1225, 'lua/shared/queue/replace.lua', 1],
+    [1280, 'lua/shared/queue/leave-tags.lua', 1],
+    [1289, 'lua/shared/queue/replace.lua', 57],
+    [1314, 'lua/shared/queue/idempotency.lua', 1],
+    [1328, 'lua/shared/queue/idle.lua', 1],
+    [1390, 'lua/shared/queue/find.lua', 1],
+    [1419, 'lua/shared/queue/failure.lua', 1],
+    [1429, 'lua/shared/queue/parents.lua', 1],
+    [1510, 'lua/shared/queue/link.lua', 1],
+    [1573, 'lua/shared/queue/spec.lua', 1],
+    [1695, 'lua/queue/enqueue.lua', 75],
+    [1751, 'lua/shared/queue/settle.lua', 1],
+    [1752, 'lua/shared/queue/dead.lua', 1],
+    [1821, 'lua/shared/queue/end.lua', 1],
+    [1842, 'lua/shared/queue/leave-tags.lua', 1],
+    [1851, 'lua/shared/queue/end.lua', 23],
+    [1868, 'lua/shared/queue/backoff.lua', 1],
+    [1908, 'lua/shared/queue/unblock.lua', 1],
+    [1914, 'lua/shared/queue/outbox.lua', 1],
+    [1925, 'lua/shared/queue/entries.lua', 1],
+    [1943, 'lua/shared/queue/history.lua', 1],
+    [1957, 'lua/shared/queue/note-end.lua', 1],
+    [1987, 'lua/shared/queue/cancel.lua', 1],
+    [1995, 'lua/shared/queue/settle.lua', 18],
+    [2069, 'lua/queue/enqueue.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -20987,12 +20995,12 @@ export type ReceiveAnswer =
 /**
  * Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. News without a number (0) is taken always.
  *
- * Cost: O(entries x log n).
+ * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'f67e059f17046fd39c831aea7663fa6f1ef88353',
+    sha1: '56b8369942e7a2283c0f6c4dc6bd97a938d110cd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21001,32 +21009,33 @@ over, by its number, so the call is safe to repeat, by several processes at once
 always.
 
 @returns received  chores:integer
-@cost    O(entries x log n)
+@cost    O(entries x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
--- KEYS[2] is jobs, a hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
--- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[7] is groups, a hash: the groups
--- KEYS[8] is turns, a list: groups that may be served, in turn
--- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[10] is ids, a hash: ids and unique keys of users
--- KEYS[11] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[12] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[13] is kinds, a hash: kinds of failures
--- KEYS[14] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[15] is children, a sorted set: ref of a parent and child that waits for it
--- KEYS[16] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[17] is outbox, a sorted set: what goes to other queues -> its number
--- KEYS[18] is idle, a sorted set: workers that wait -> their number
+-- KEYS[2] jobs: hash: all that is stored of each job
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] scheduled: sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] groups: hash: the groups
+-- KEYS[8] turns: list: groups that may be served, in turn
+-- KEYS[9] held: sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[10] ids: hash: ids and unique keys of users
+-- KEYS[11] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[12] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[13] kinds: hash: kinds of failures
+-- KEYS[14] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[15] children: sorted set: ref of a parent and child that waits for it
+-- KEYS[16] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[17] outbox: sorted set: what goes to other queues -> its number
+-- KEYS[18] idle: sorted set: workers that wait -> their number
 local inbox = KEYS[19] -- hash: other queue -> number of the newest that came from it
--- KEYS[20] is results, a hash: ends of jobs, for those who ask
--- KEYS[21] is listeners, a hash: who listens to events, where, and the number of the newest message
--- KEYS[22] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
--- KEYS[23] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
--- KEYS[24] is stats, a hash: statistics of minutes, hours and days
+-- KEYS[20] results: hash: ends of jobs, for those who ask
+-- KEYS[21] listeners: hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[23] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[24] stats: hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local source = ARGV[2] -- text: name of the other queue
 local channel = ARGV[3] -- text: beginning of the channels of processes
@@ -23013,68 +23022,68 @@ return { 'received', queue.chores }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/receive.lua', 1],
-    [40, 'lua/shared/exact.lua', 1],
-    [45, 'lua/shared/clock.lua', 1],
-    [51, 'lua/shared/tell.lua', 1],
-    [76, 'lua/shared/queue/state.lua', 1],
-    [152, 'lua/shared/queue/count-job.lua', 1],
-    [165, 'lua/shared/queue/save.lua', 1],
-    [219, 'lua/shared/queue/wide.lua', 1],
-    [234, 'lua/shared/queue/marks.lua', 1],
-    [248, 'lua/shared/queue/note-due.lua', 1],
-    [256, 'lua/shared/queue/rate.lua', 1],
-    [276, 'lua/shared/queue/job.lua', 1],
-    [367, 'lua/shared/queue/flags.lua', 1],
-    [396, 'lua/shared/queue/happened.lua', 1],
-    [408, 'lua/shared/queue/enter-tags.lua', 1],
-    [414, 'lua/shared/queue/tell-others.lua', 1],
-    [416, 'lua/shared/queue/packed-notes.lua', 1],
-    [417, 'lua/shared/queue/leave-notes.lua', 1],
-    [440, 'lua/shared/queue/fold.lua', 1],
-    [441, 'lua/shared/queue/statistics.lua', 1],
-    [677, 'lua/shared/queue/fold.lua', 3],
-    [688, 'lua/shared/queue/leave-notes.lua', 25],
-    [692, 'lua/shared/queue/packed-notes.lua', 3],
-    [700, 'lua/shared/queue/tell-others.lua', 4],
-    [703, 'lua/shared/queue/result.lua', 1],
-    [728, 'lua/shared/queue/tell-ends.lua', 1],
-    [784, 'lua/shared/queue/tell-others.lua', 9],
-    [787, 'lua/shared/queue/tell-others.lua', 13],
-    [790, 'lua/shared/queue/publish.lua', 1],
-    [791, 'lua/shared/queue/message.lua', 1],
-    [834, 'lua/shared/queue/publish.lua', 3],
-    [840, 'lua/shared/queue/tell-others.lua', 17],
-    [843, 'lua/shared/queue/run.lua', 1],
-    [890, 'lua/shared/queue/names.lua', 1],
-    [936, 'lua/shared/queue/groups.lua', 1],
-    [1077, 'lua/shared/queue/ready.lua', 1],
-    [1111, 'lua/shared/queue/number.lua', 1],
-    [1120, 'lua/shared/queue/enqueue.lua', 1],
-    [1158, 'lua/shared/queue/replace.lua', 1],
-    [1213, 'lua/shared/queue/leave-tags.lua', 1],
-    [1222, 'lua/shared/queue/replace.lua', 57],
-    [1247, 'lua/shared/queue/idempotency.lua', 1],
-    [1261, 'lua/shared/queue/idle.lua', 1],
-    [1323, 'lua/shared/queue/find.lua', 1],
-    [1352, 'lua/shared/queue/failure.lua', 1],
-    [1362, 'lua/shared/queue/parents.lua', 1],
-    [1443, 'lua/shared/queue/link.lua', 1],
-    [1506, 'lua/shared/queue/spec.lua', 1],
-    [1628, 'lua/queue/receive.lua', 69],
-    [1690, 'lua/shared/queue/settle.lua', 1],
-    [1691, 'lua/shared/queue/dead.lua', 1],
-    [1760, 'lua/shared/queue/end.lua', 1],
-    [1781, 'lua/shared/queue/leave-tags.lua', 1],
-    [1790, 'lua/shared/queue/end.lua', 23],
-    [1807, 'lua/shared/queue/backoff.lua', 1],
-    [1847, 'lua/shared/queue/unblock.lua', 1],
-    [1853, 'lua/shared/queue/outbox.lua', 1],
-    [1864, 'lua/shared/queue/entries.lua', 1],
-    [1882, 'lua/shared/queue/history.lua', 1],
-    [1896, 'lua/shared/queue/note-end.lua', 1],
-    [1926, 'lua/shared/queue/cancel.lua', 1],
-    [1934, 'lua/shared/queue/settle.lua', 18],
-    [2008, 'lua/queue/receive.lua', 132],
+    [41, 'lua/shared/exact.lua', 1],
+    [46, 'lua/shared/clock.lua', 1],
+    [52, 'lua/shared/tell.lua', 1],
+    [77, 'lua/shared/queue/state.lua', 1],
+    [153, 'lua/shared/queue/count-job.lua', 1],
+    [166, 'lua/shared/queue/save.lua', 1],
+    [220, 'lua/shared/queue/wide.lua', 1],
+    [235, 'lua/shared/queue/marks.lua', 1],
+    [249, 'lua/shared/queue/note-due.lua', 1],
+    [257, 'lua/shared/queue/rate.lua', 1],
+    [277, 'lua/shared/queue/job.lua', 1],
+    [368, 'lua/shared/queue/flags.lua', 1],
+    [397, 'lua/shared/queue/happened.lua', 1],
+    [409, 'lua/shared/queue/enter-tags.lua', 1],
+    [415, 'lua/shared/queue/tell-others.lua', 1],
+    [417, 'lua/shared/queue/packed-notes.lua', 1],
+    [418, 'lua/shared/queue/leave-notes.lua', 1],
+    [441, 'lua/shared/queue/fold.lua', 1],
+    [442, 'lua/shared/queue/statistics.lua', 1],
+    [678, 'lua/shared/queue/fold.lua', 3],
+    [689, 'lua/shared/queue/leave-notes.lua', 25],
+    [693, 'lua/shared/queue/packed-notes.lua', 3],
+    [701, 'lua/shared/queue/tell-others.lua', 4],
+    [704, 'lua/shared/queue/result.lua', 1],
+    [729, 'lua/shared/queue/tell-ends.lua', 1],
+    [785, 'lua/shared/queue/tell-others.lua', 9],
+    [788, 'lua/shared/queue/tell-others.lua', 13],
+    [791, 'lua/shared/queue/publish.lua', 1],
+    [792, 'lua/shared/queue/message.lua', 1],
+    [835, 'lua/shared/queue/publish.lua', 3],
+    [841, 'lua/shared/queue/tell-others.lua', 17],
+    [844, 'lua/shared/queue/run.lua', 1],
+    [891, 'lua/shared/queue/names.lua', 1],
+    [937, 'lua/shared/queue/groups.lua', 1],
+    [1078, 'lua/shared/queue/ready.lua', 1],
+    [1112, 'lua/shared/queue/number.lua', 1],
+    [1121, 'lua/shared/queue/enqueue.lua', 1],
+    [1159, 'lua/shared/queue/replace.lua', 1],
+    [1214, 'lua/shared/queue/leave-tags.lua', 1],
+    [1223, 'lua/shared/queue/replace.lua', 57],
+    [1248, 'lua/shared/queue/idempotency.lua', 1],
+    [1262, 'lua/shared/queue/idle.lua', 1],
+    [1324, 'lua/shared/queue/find.lua', 1],
+    [1353, 'lua/shared/queue/failure.lua', 1],
+    [1363, 'lua/shared/queue/parents.lua', 1],
+    [1444, 'lua/shared/queue/link.lua', 1],
+    [1507, 'lua/shared/queue/spec.lua', 1],
+    [1629, 'lua/queue/receive.lua', 70],
+    [1691, 'lua/shared/queue/settle.lua', 1],
+    [1692, 'lua/shared/queue/dead.lua', 1],
+    [1761, 'lua/shared/queue/end.lua', 1],
+    [1782, 'lua/shared/queue/leave-tags.lua', 1],
+    [1791, 'lua/shared/queue/end.lua', 23],
+    [1808, 'lua/shared/queue/backoff.lua', 1],
+    [1848, 'lua/shared/queue/unblock.lua', 1],
+    [1854, 'lua/shared/queue/outbox.lua', 1],
+    [1865, 'lua/shared/queue/entries.lua', 1],
+    [1883, 'lua/shared/queue/history.lua', 1],
+    [1897, 'lua/shared/queue/note-end.lua', 1],
+    [1927, 'lua/shared/queue/cancel.lua', 1],
+    [1935, 'lua/shared/queue/settle.lua', 18],
+    [2009, 'lua/queue/receive.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -23173,7 +23182,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '978e23ecd86b2cb4d3101a3f33dfb82c5c09d8cf',
+    sha1: 'f86326eb17749eeaef427887907fc661c2cfa1a5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23188,8 +23197,8 @@ where no further run is known. Safe to repeat.
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local recurrences = KEYS[2] -- hash: recurring jobs
--- KEYS[3] is recurring, a sorted set: recurring jobs -> when they run next, in ms
--- KEYS[4] is short, a sorted set: recurring jobs that run out of known times -> the last of them, in ms
+-- KEYS[3] recurring: sorted set: recurring jobs -> when they run next, in ms
+-- KEYS[4] short: sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local channel = ARGV[2] -- text: beginning of the channels of processes
@@ -24250,7 +24259,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '7c1621c25f061e391807d277c65350e855f14815',
+    sha1: 'ced1eb84b12d6bc04395a09e50652dc43d1086be',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24266,8 +24275,8 @@ expression or the zone is another one by now, or times were passed over. At most
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local recurrences = KEYS[2] -- hash: recurring jobs
--- KEYS[3] is recurring, a sorted set: recurring jobs -> when they run next, in ms
--- KEYS[4] is short, a sorted set: recurring jobs that run out of known times -> the last of them, in ms
+-- KEYS[3] recurring: sorted set: recurring jobs -> when they run next, in ms
+-- KEYS[4] short: sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local channel = ARGV[2] -- text: beginning of the channels of processes
@@ -24760,12 +24769,12 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 /**
  * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '7ac2939dd933f4e25145b96965866e072ead2caf',
+    sha1: '1d6f8ff514b7ff6f523f67f927a71acc4244c531',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24775,32 +24784,33 @@ have been lost, and why. A repeated call is answered the same and does nothing m
 see to; 0: nothing.
 
 @returns released  chores:integer refused:[at:integer why:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is leases, a sorted set: claimed jobs -> when the lease ends, in ms
--- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[7] is groups, a hash: the groups
--- KEYS[8] is turns, a list: groups that may be served, in turn
--- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[10] is ids, a hash: ids and unique keys of users
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] leases: sorted set: claimed jobs -> when the lease ends, in ms
+-- KEYS[6] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] groups: hash: the groups
+-- KEYS[8] turns: list: groups that may be served, in turn
+-- KEYS[9] held: sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[10] ids: hash: ids and unique keys of users
 local idle = KEYS[11] -- sorted set: workers that wait -> their number
--- KEYS[12] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
--- KEYS[13] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[14] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[15] is kinds, a hash: kinds of failures
--- KEYS[16] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[17] is children, a sorted set: ref of a parent and child that waits for it
--- KEYS[18] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[19] is outbox, a sorted set: what goes to other queues -> its number
--- KEYS[20] is results, a hash: ends of jobs, for those who ask
--- KEYS[21] is listeners, a hash: who listens to events, where, and the number of the newest message
--- KEYS[22] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
--- KEYS[23] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
--- KEYS[24] is stats, a hash: statistics of minutes, hours and days
+-- KEYS[12] scheduled: sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[13] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[14] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[15] kinds: hash: kinds of failures
+-- KEYS[16] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[17] children: sorted set: ref of a parent and child that waits for it
+-- KEYS[18] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[19] outbox: sorted set: what goes to other queues -> its number
+-- KEYS[20] results: hash: ends of jobs, for those who ask
+-- KEYS[21] listeners: hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[23] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[24] stats: hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -26570,64 +26580,64 @@ return { 'released', queue.chores, refused }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'scheduled', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/release.lua', 1],
-    [42, 'lua/shared/clock.lua', 1],
-    [48, 'lua/shared/calls.lua', 1],
-    [94, 'lua/shared/tell.lua', 1],
-    [119, 'lua/shared/queue/state.lua', 1],
-    [195, 'lua/shared/queue/count-job.lua', 1],
-    [208, 'lua/shared/queue/save.lua', 1],
-    [262, 'lua/shared/queue/save-call.lua', 1],
-    [270, 'lua/shared/queue/settings.lua', 1],
-    [297, 'lua/shared/queue/marks.lua', 1],
-    [311, 'lua/shared/queue/note-due.lua', 1],
-    [319, 'lua/shared/queue/rate.lua', 1],
-    [339, 'lua/shared/queue/job.lua', 1],
-    [430, 'lua/shared/queue/flags.lua', 1],
-    [459, 'lua/shared/queue/run.lua', 1],
-    [506, 'lua/shared/queue/parents.lua', 1],
-    [587, 'lua/shared/queue/happened.lua', 1],
-    [599, 'lua/shared/queue/entries.lua', 1],
-    [617, 'lua/shared/queue/history.lua', 1],
-    [631, 'lua/shared/queue/names.lua', 1],
-    [677, 'lua/shared/queue/groups.lua', 1],
-    [818, 'lua/shared/queue/ready.lua', 1],
-    [852, 'lua/shared/queue/backoff.lua', 1],
-    [892, 'lua/shared/queue/end.lua', 1],
-    [913, 'lua/shared/queue/leave-tags.lua', 1],
-    [922, 'lua/shared/queue/end.lua', 23],
-    [939, 'lua/shared/queue/note-end.lua', 1],
-    [969, 'lua/shared/queue/tell-others.lua', 1],
-    [971, 'lua/shared/queue/packed-notes.lua', 1],
-    [972, 'lua/shared/queue/leave-notes.lua', 1],
-    [995, 'lua/shared/queue/fold.lua', 1],
-    [996, 'lua/shared/queue/statistics.lua', 1],
-    [1232, 'lua/shared/queue/fold.lua', 3],
-    [1243, 'lua/shared/queue/leave-notes.lua', 25],
-    [1247, 'lua/shared/queue/packed-notes.lua', 3],
-    [1255, 'lua/shared/queue/tell-others.lua', 4],
-    [1258, 'lua/shared/queue/result.lua', 1],
-    [1283, 'lua/shared/queue/tell-ends.lua', 1],
-    [1339, 'lua/shared/queue/tell-others.lua', 9],
-    [1342, 'lua/shared/queue/tell-others.lua', 13],
-    [1345, 'lua/shared/queue/publish.lua', 1],
-    [1346, 'lua/shared/queue/message.lua', 1],
-    [1389, 'lua/shared/queue/publish.lua', 3],
-    [1395, 'lua/shared/queue/tell-others.lua', 17],
-    [1398, 'lua/shared/queue/cancel.lua', 1],
-    [1406, 'lua/shared/queue/stop.lua', 1],
-    [1414, 'lua/shared/queue/idle.lua', 1],
-    [1476, 'lua/shared/queue/judge-one.lua', 1],
-    [1486, 'lua/shared/queue/told.lua', 1],
-    [1508, 'lua/shared/queue/freed.lua', 1],
-    [1517, 'lua/shared/queue/give-back.lua', 1],
-    [1553, 'lua/queue/release.lua', 74],
-    [1621, 'lua/shared/queue/settle.lua', 1],
-    [1622, 'lua/shared/queue/failure.lua', 1],
-    [1632, 'lua/shared/queue/dead.lua', 1],
-    [1701, 'lua/shared/queue/unblock.lua', 1],
-    [1707, 'lua/shared/queue/outbox.lua', 1],
-    [1718, 'lua/shared/queue/settle.lua', 18],
-    [1792, 'lua/queue/release.lua', 143],
+    [43, 'lua/shared/clock.lua', 1],
+    [49, 'lua/shared/calls.lua', 1],
+    [95, 'lua/shared/tell.lua', 1],
+    [120, 'lua/shared/queue/state.lua', 1],
+    [196, 'lua/shared/queue/count-job.lua', 1],
+    [209, 'lua/shared/queue/save.lua', 1],
+    [263, 'lua/shared/queue/save-call.lua', 1],
+    [271, 'lua/shared/queue/settings.lua', 1],
+    [298, 'lua/shared/queue/marks.lua', 1],
+    [312, 'lua/shared/queue/note-due.lua', 1],
+    [320, 'lua/shared/queue/rate.lua', 1],
+    [340, 'lua/shared/queue/job.lua', 1],
+    [431, 'lua/shared/queue/flags.lua', 1],
+    [460, 'lua/shared/queue/run.lua', 1],
+    [507, 'lua/shared/queue/parents.lua', 1],
+    [588, 'lua/shared/queue/happened.lua', 1],
+    [600, 'lua/shared/queue/entries.lua', 1],
+    [618, 'lua/shared/queue/history.lua', 1],
+    [632, 'lua/shared/queue/names.lua', 1],
+    [678, 'lua/shared/queue/groups.lua', 1],
+    [819, 'lua/shared/queue/ready.lua', 1],
+    [853, 'lua/shared/queue/backoff.lua', 1],
+    [893, 'lua/shared/queue/end.lua', 1],
+    [914, 'lua/shared/queue/leave-tags.lua', 1],
+    [923, 'lua/shared/queue/end.lua', 23],
+    [940, 'lua/shared/queue/note-end.lua', 1],
+    [970, 'lua/shared/queue/tell-others.lua', 1],
+    [972, 'lua/shared/queue/packed-notes.lua', 1],
+    [973, 'lua/shared/queue/leave-notes.lua', 1],
+    [996, 'lua/shared/queue/fold.lua', 1],
+    [997, 'lua/shared/queue/statistics.lua', 1],
+    [1233, 'lua/shared/queue/fold.lua', 3],
+    [1244, 'lua/shared/queue/leave-notes.lua', 25],
+    [1248, 'lua/shared/queue/packed-notes.lua', 3],
+    [1256, 'lua/shared/queue/tell-others.lua', 4],
+    [1259, 'lua/shared/queue/result.lua', 1],
+    [1284, 'lua/shared/queue/tell-ends.lua', 1],
+    [1340, 'lua/shared/queue/tell-others.lua', 9],
+    [1343, 'lua/shared/queue/tell-others.lua', 13],
+    [1346, 'lua/shared/queue/publish.lua', 1],
+    [1347, 'lua/shared/queue/message.lua', 1],
+    [1390, 'lua/shared/queue/publish.lua', 3],
+    [1396, 'lua/shared/queue/tell-others.lua', 17],
+    [1399, 'lua/shared/queue/cancel.lua', 1],
+    [1407, 'lua/shared/queue/stop.lua', 1],
+    [1415, 'lua/shared/queue/idle.lua', 1],
+    [1477, 'lua/shared/queue/judge-one.lua', 1],
+    [1487, 'lua/shared/queue/told.lua', 1],
+    [1509, 'lua/shared/queue/freed.lua', 1],
+    [1518, 'lua/shared/queue/give-back.lua', 1],
+    [1554, 'lua/queue/release.lua', 75],
+    [1622, 'lua/shared/queue/settle.lua', 1],
+    [1623, 'lua/shared/queue/failure.lua', 1],
+    [1633, 'lua/shared/queue/dead.lua', 1],
+    [1702, 'lua/shared/queue/unblock.lua', 1],
+    [1708, 'lua/shared/queue/outbox.lua', 1],
+    [1719, 'lua/shared/queue/settle.lua', 18],
+    [1793, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -26687,7 +26697,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'cfb0707e0fb1f1f1dbd1ee89605dc432d9f12c80',
+    sha1: '6e7c8990322e4d54e3b6b4115efc8380ef45831c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26699,12 +26709,12 @@ that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`,
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[6] is groups, a hash: the groups
--- KEYS[7] is turns, a list: groups that may be served, in turn
--- KEYS[8] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[6] groups: hash: the groups
+-- KEYS[7] turns: list: groups that may be served, in turn
+-- KEYS[8] held: sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[9] -- hash: ids and unique keys of users
 local listeners = KEYS[10] -- hash: who listens to events, where, and the number of the newest message
 local priority = tonumber(ARGV[1]) -- integer: the new one
@@ -27280,8 +27290,14 @@ local function rewrite_job(jobs, queue, seq, job, run, record, state)
   end
 end
 
-local keys =
-  { ready = KEYS[3], prioritized = KEYS[4], grouped = KEYS[5], groups = KEYS[6], turns = KEYS[7], held = KEYS[8] }
+local keys = {
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  grouped = KEYS[5],
+  groups = KEYS[6],
+  turns = KEYS[7],
+  held = KEYS[8],
+}
 
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -27387,10 +27403,10 @@ return { 'changed', outcomes }
     [545, 'lua/shared/queue/find.lua', 1],
     [574, 'lua/shared/queue/rewrite.lua', 1],
     [590, 'lua/queue/reprioritize.lua', 34],
-    [625, 'lua/shared/queue/publish.lua', 1],
-    [626, 'lua/shared/queue/message.lua', 1],
-    [669, 'lua/shared/queue/publish.lua', 3],
-    [675, 'lua/queue/reprioritize.lua', 70],
+    [631, 'lua/shared/queue/publish.lua', 1],
+    [632, 'lua/shared/queue/message.lua', 1],
+    [675, 'lua/shared/queue/publish.lua', 3],
+    [681, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -27437,12 +27453,12 @@ export type RequeueFailedAnswer =
 /**
  * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `left` is how many there still are: call again. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
  *
- * Cost: O(limit x log n).
+ * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'd69c2f6fe516810d45e459ee7a579706e2853cb2',
+    sha1: '2499172ff7e07161d34f2298dfb96d381680ae43',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27451,28 +27467,29 @@ first, so many a call. \`left\` is how many there still are: call again. \`chore
 to see to; 0: nothing. Safe to repeat.
 
 @returns requeued  count:integer left:integer chores:integer
-@cost    O(limit x log n)
+@cost    O(limit x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[6] is groups, a hash: the groups
--- KEYS[7] is turns, a list: groups that may be served, in turn
--- KEYS[8] is held, a sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[9] is ids, a hash: ids and unique keys of users
--- KEYS[10] is dead, a sorted set: dead jobs -> when they died, in ms
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[6] groups: hash: the groups
+-- KEYS[7] turns: list: groups that may be served, in turn
+-- KEYS[8] held: sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[9] ids: hash: ids and unique keys of users
+-- KEYS[10] dead: sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[11] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[12] -- hash: kinds of failures
 local idle = KEYS[13] -- sorted set: workers that wait -> their number
--- KEYS[14] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
--- KEYS[15] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[16] is children, a sorted set: ref of a parent and child that waits for it
--- KEYS[17] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[18] is outbox, a sorted set: what goes to other queues -> its number
+-- KEYS[14] scheduled: sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[15] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[16] children: sorted set: ref of a parent and child that waits for it
+-- KEYS[17] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[18] outbox: sorted set: what goes to other queues -> its number
 local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
--- KEYS[20] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[20] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local notes = KEYS[21] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[22] -- hash: statistics of minutes, hours and days
 local channel = ARGV[1] -- text: beginning of the channels of processes
@@ -28995,53 +29012,53 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [38, 'lua/shared/clock.lua', 1],
-    [44, 'lua/shared/tell.lua', 1],
-    [69, 'lua/shared/queue/state.lua', 1],
-    [145, 'lua/shared/queue/count-job.lua', 1],
-    [158, 'lua/shared/queue/save.lua', 1],
-    [212, 'lua/shared/queue/marks.lua', 1],
-    [226, 'lua/shared/queue/rate.lua', 1],
-    [246, 'lua/shared/queue/job.lua', 1],
-    [337, 'lua/shared/queue/flags.lua', 1],
-    [366, 'lua/shared/queue/run.lua', 1],
-    [413, 'lua/shared/queue/parents.lua', 1],
-    [494, 'lua/shared/queue/happened.lua', 1],
-    [506, 'lua/shared/queue/entries.lua', 1],
-    [524, 'lua/shared/queue/history.lua', 1],
-    [538, 'lua/shared/queue/names.lua', 1],
-    [584, 'lua/shared/queue/failure.lua', 1],
-    [594, 'lua/shared/queue/groups.lua', 1],
-    [735, 'lua/shared/queue/ready.lua', 1],
-    [769, 'lua/shared/queue/dead.lua', 1],
-    [838, 'lua/shared/queue/end.lua', 1],
-    [859, 'lua/shared/queue/leave-tags.lua', 1],
-    [868, 'lua/shared/queue/end.lua', 23],
-    [885, 'lua/shared/queue/begin-again.lua', 1],
-    [904, 'lua/shared/queue/idle.lua', 1],
-    [966, 'lua/shared/queue/kind.lua', 1],
-    [974, 'lua/queue/requeue-failed.lua', 61],
-    [1020, 'lua/shared/queue/settle.lua', 1],
-    [1021, 'lua/shared/queue/note-due.lua', 1],
-    [1029, 'lua/shared/queue/backoff.lua', 1],
-    [1069, 'lua/shared/queue/unblock.lua', 1],
-    [1075, 'lua/shared/queue/outbox.lua', 1],
-    [1086, 'lua/shared/queue/note-end.lua', 1],
-    [1116, 'lua/shared/queue/cancel.lua', 1],
-    [1124, 'lua/shared/queue/settle.lua', 18],
-    [1198, 'lua/queue/requeue-failed.lua', 108],
-    [1204, 'lua/shared/queue/leave-notes.lua', 1],
-    [1227, 'lua/shared/queue/fold.lua', 1],
-    [1228, 'lua/shared/queue/statistics.lua', 1],
-    [1464, 'lua/shared/queue/fold.lua', 3],
-    [1475, 'lua/shared/queue/leave-notes.lua', 25],
-    [1479, 'lua/shared/queue/packed-notes.lua', 1],
-    [1480, 'lua/shared/queue/packed-notes.lua', 3],
-    [1488, 'lua/queue/requeue-failed.lua', 116],
-    [1491, 'lua/shared/queue/publish.lua', 1],
-    [1492, 'lua/shared/queue/message.lua', 1],
-    [1535, 'lua/shared/queue/publish.lua', 3],
-    [1541, 'lua/queue/requeue-failed.lua', 120],
+    [39, 'lua/shared/clock.lua', 1],
+    [45, 'lua/shared/tell.lua', 1],
+    [70, 'lua/shared/queue/state.lua', 1],
+    [146, 'lua/shared/queue/count-job.lua', 1],
+    [159, 'lua/shared/queue/save.lua', 1],
+    [213, 'lua/shared/queue/marks.lua', 1],
+    [227, 'lua/shared/queue/rate.lua', 1],
+    [247, 'lua/shared/queue/job.lua', 1],
+    [338, 'lua/shared/queue/flags.lua', 1],
+    [367, 'lua/shared/queue/run.lua', 1],
+    [414, 'lua/shared/queue/parents.lua', 1],
+    [495, 'lua/shared/queue/happened.lua', 1],
+    [507, 'lua/shared/queue/entries.lua', 1],
+    [525, 'lua/shared/queue/history.lua', 1],
+    [539, 'lua/shared/queue/names.lua', 1],
+    [585, 'lua/shared/queue/failure.lua', 1],
+    [595, 'lua/shared/queue/groups.lua', 1],
+    [736, 'lua/shared/queue/ready.lua', 1],
+    [770, 'lua/shared/queue/dead.lua', 1],
+    [839, 'lua/shared/queue/end.lua', 1],
+    [860, 'lua/shared/queue/leave-tags.lua', 1],
+    [869, 'lua/shared/queue/end.lua', 23],
+    [886, 'lua/shared/queue/begin-again.lua', 1],
+    [905, 'lua/shared/queue/idle.lua', 1],
+    [967, 'lua/shared/queue/kind.lua', 1],
+    [975, 'lua/queue/requeue-failed.lua', 62],
+    [1021, 'lua/shared/queue/settle.lua', 1],
+    [1022, 'lua/shared/queue/note-due.lua', 1],
+    [1030, 'lua/shared/queue/backoff.lua', 1],
+    [1070, 'lua/shared/queue/unblock.lua', 1],
+    [1076, 'lua/shared/queue/outbox.lua', 1],
+    [1087, 'lua/shared/queue/note-end.lua', 1],
+    [1117, 'lua/shared/queue/cancel.lua', 1],
+    [1125, 'lua/shared/queue/settle.lua', 18],
+    [1199, 'lua/queue/requeue-failed.lua', 109],
+    [1205, 'lua/shared/queue/leave-notes.lua', 1],
+    [1228, 'lua/shared/queue/fold.lua', 1],
+    [1229, 'lua/shared/queue/statistics.lua', 1],
+    [1465, 'lua/shared/queue/fold.lua', 3],
+    [1476, 'lua/shared/queue/leave-notes.lua', 25],
+    [1480, 'lua/shared/queue/packed-notes.lua', 1],
+    [1481, 'lua/shared/queue/packed-notes.lua', 3],
+    [1489, 'lua/queue/requeue-failed.lua', 117],
+    [1492, 'lua/shared/queue/publish.lua', 1],
+    [1493, 'lua/shared/queue/message.lua', 1],
+    [1536, 'lua/shared/queue/publish.lua', 3],
+    [1542, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -29100,7 +29117,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'b2bdf1dcee53414e01f1455cc3b0caafdcc1ec32',
+    sha1: '2f2d5e44431bc60ccd5e8eaffe2ecdbadc6eddc2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29113,21 +29130,21 @@ more, and says \`ready\` or \`claimed\` of what it requeued.
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
--- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[7] is groups, a hash: the groups
--- KEYS[8] is turns, a list: groups that may be served, in turn
--- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] scheduled: sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] groups: hash: the groups
+-- KEYS[8] turns: list: groups that may be served, in turn
+-- KEYS[9] held: sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[10] -- hash: ids and unique keys of users
--- KEYS[11] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[12] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[13] is kinds, a hash: kinds of failures
--- KEYS[14] is done, a sorted set: jobs that are done and kept -> when they ended, in ms
+-- KEYS[11] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[12] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[13] kinds: hash: kinds of failures
+-- KEYS[14] done: sorted set: jobs that are done and kept -> when they ended, in ms
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
--- KEYS[16] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[17] is children, a sorted set: ref of a parent and child that waits for it
+-- KEYS[16] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[17] children: sorted set: ref of a parent and child that waits for it
 local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
@@ -30249,12 +30266,12 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 /**
  * Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A job that has used up its attempts dies instead, and is named in `buried`. Each job is judged by itself: those named in `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'e868c06760163475fee9826bac5f8d7e9150a3cd',
+    sha1: 'a98780e35ccbecbef4ef411d9e35c42205603ced',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30264,32 +30281,33 @@ job that has used up its attempts dies instead, and is named in \`buried\`. Each
 \`chores\` is what some process has to see to; 0: nothing.
 
 @returns retried  chores:integer refused:[at:integer why:text] buried:[at:integer]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] scheduled: sorted set: jobs that wait for their time -> that time, in ms
 local leases = KEYS[6] -- sorted set: claimed jobs -> when the lease ends, in ms
--- KEYS[7] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[8] is groups, a hash: the groups
--- KEYS[9] is turns, a list: groups that may be served, in turn
--- KEYS[10] is held, a sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[11] is ids, a hash: ids and unique keys of users
--- KEYS[12] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[13] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[14] is kinds, a hash: kinds of failures
+-- KEYS[7] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[8] groups: hash: the groups
+-- KEYS[9] turns: list: groups that may be served, in turn
+-- KEYS[10] held: sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[11] ids: hash: ids and unique keys of users
+-- KEYS[12] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[13] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[14] kinds: hash: kinds of failures
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
--- KEYS[16] is blocked, a sorted set: jobs that wait for their parents -> their number
--- KEYS[17] is children, a sorted set: ref of a parent and child that waits for it
--- KEYS[18] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[19] is outbox, a sorted set: what goes to other queues -> its number
--- KEYS[20] is results, a hash: ends of jobs, for those who ask
--- KEYS[21] is listeners, a hash: who listens to events, where, and the number of the newest message
--- KEYS[22] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
--- KEYS[23] is notes, a string: what the statistics do not hold yet; see shared/queue/leave-notes
--- KEYS[24] is stats, a hash: statistics of minutes, hours and days
+-- KEYS[16] blocked: sorted set: jobs that wait for their parents -> their number
+-- KEYS[17] children: sorted set: ref of a parent and child that waits for it
+-- KEYS[18] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[19] outbox: sorted set: what goes to other queues -> its number
+-- KEYS[20] results: hash: ends of jobs, for those who ask
+-- KEYS[21] listeners: hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[23] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[24] stats: hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -32110,70 +32128,70 @@ return { 'retried', queue.chores, refused, buried }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/retry.lua', 1],
-    [42, 'lua/shared/clock.lua', 1],
-    [48, 'lua/shared/calls.lua', 1],
-    [94, 'lua/shared/tell.lua', 1],
-    [119, 'lua/shared/queue/state.lua', 1],
-    [195, 'lua/shared/queue/count-job.lua', 1],
-    [208, 'lua/shared/queue/note-spans.lua', 1],
-    [209, 'lua/shared/queue/note-alike.lua', 1],
-    [210, 'lua/shared/queue/bucket.lua', 1],
-    [222, 'lua/shared/queue/note-alike.lua', 3],
-    [237, 'lua/shared/queue/note-spans.lua', 3],
-    [263, 'lua/shared/queue/save.lua', 1],
-    [317, 'lua/shared/queue/save-call.lua', 1],
-    [325, 'lua/shared/queue/settings.lua', 1],
-    [352, 'lua/shared/queue/marks.lua', 1],
-    [366, 'lua/shared/queue/note-due.lua', 1],
-    [374, 'lua/shared/queue/rate.lua', 1],
-    [394, 'lua/shared/queue/job.lua', 1],
-    [485, 'lua/shared/queue/flags.lua', 1],
-    [514, 'lua/shared/queue/run.lua', 1],
-    [561, 'lua/shared/queue/parents.lua', 1],
-    [642, 'lua/shared/queue/happened.lua', 1],
-    [654, 'lua/shared/queue/entries.lua', 1],
-    [672, 'lua/shared/queue/history.lua', 1],
-    [686, 'lua/shared/queue/names.lua', 1],
-    [732, 'lua/shared/queue/failure.lua', 1],
-    [742, 'lua/shared/queue/note-failure.lua', 1],
-    [746, 'lua/shared/queue/groups.lua', 1],
-    [887, 'lua/shared/queue/ready.lua', 1],
-    [921, 'lua/shared/queue/backoff.lua', 1],
-    [961, 'lua/shared/queue/dead.lua', 1],
-    [1030, 'lua/shared/queue/end.lua', 1],
-    [1051, 'lua/shared/queue/leave-tags.lua', 1],
-    [1060, 'lua/shared/queue/end.lua', 23],
-    [1077, 'lua/shared/queue/note-end.lua', 1],
-    [1107, 'lua/shared/queue/tell-others.lua', 1],
-    [1109, 'lua/shared/queue/packed-notes.lua', 1],
-    [1110, 'lua/shared/queue/leave-notes.lua', 1],
-    [1133, 'lua/shared/queue/fold.lua', 1],
-    [1134, 'lua/shared/queue/statistics.lua', 1],
-    [1370, 'lua/shared/queue/fold.lua', 3],
-    [1381, 'lua/shared/queue/leave-notes.lua', 25],
-    [1385, 'lua/shared/queue/packed-notes.lua', 3],
-    [1393, 'lua/shared/queue/tell-others.lua', 4],
-    [1396, 'lua/shared/queue/result.lua', 1],
-    [1421, 'lua/shared/queue/tell-ends.lua', 1],
-    [1477, 'lua/shared/queue/tell-others.lua', 9],
-    [1480, 'lua/shared/queue/tell-others.lua', 13],
-    [1483, 'lua/shared/queue/publish.lua', 1],
-    [1484, 'lua/shared/queue/message.lua', 1],
-    [1527, 'lua/shared/queue/publish.lua', 3],
-    [1533, 'lua/shared/queue/tell-others.lua', 17],
-    [1536, 'lua/shared/queue/cancel.lua', 1],
-    [1544, 'lua/shared/queue/stop.lua', 1],
-    [1552, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1559, 'lua/shared/queue/idle.lua', 1],
-    [1621, 'lua/shared/queue/judge-one.lua', 1],
-    [1631, 'lua/shared/queue/told.lua', 1],
-    [1653, 'lua/shared/queue/freed.lua', 1],
-    [1662, 'lua/queue/retry.lua', 78],
-    [1743, 'lua/shared/queue/settle.lua', 1],
-    [1744, 'lua/shared/queue/unblock.lua', 1],
-    [1750, 'lua/shared/queue/outbox.lua', 1],
-    [1761, 'lua/shared/queue/settle.lua', 18],
-    [1835, 'lua/queue/retry.lua', 160],
+    [43, 'lua/shared/clock.lua', 1],
+    [49, 'lua/shared/calls.lua', 1],
+    [95, 'lua/shared/tell.lua', 1],
+    [120, 'lua/shared/queue/state.lua', 1],
+    [196, 'lua/shared/queue/count-job.lua', 1],
+    [209, 'lua/shared/queue/note-spans.lua', 1],
+    [210, 'lua/shared/queue/note-alike.lua', 1],
+    [211, 'lua/shared/queue/bucket.lua', 1],
+    [223, 'lua/shared/queue/note-alike.lua', 3],
+    [238, 'lua/shared/queue/note-spans.lua', 3],
+    [264, 'lua/shared/queue/save.lua', 1],
+    [318, 'lua/shared/queue/save-call.lua', 1],
+    [326, 'lua/shared/queue/settings.lua', 1],
+    [353, 'lua/shared/queue/marks.lua', 1],
+    [367, 'lua/shared/queue/note-due.lua', 1],
+    [375, 'lua/shared/queue/rate.lua', 1],
+    [395, 'lua/shared/queue/job.lua', 1],
+    [486, 'lua/shared/queue/flags.lua', 1],
+    [515, 'lua/shared/queue/run.lua', 1],
+    [562, 'lua/shared/queue/parents.lua', 1],
+    [643, 'lua/shared/queue/happened.lua', 1],
+    [655, 'lua/shared/queue/entries.lua', 1],
+    [673, 'lua/shared/queue/history.lua', 1],
+    [687, 'lua/shared/queue/names.lua', 1],
+    [733, 'lua/shared/queue/failure.lua', 1],
+    [743, 'lua/shared/queue/note-failure.lua', 1],
+    [747, 'lua/shared/queue/groups.lua', 1],
+    [888, 'lua/shared/queue/ready.lua', 1],
+    [922, 'lua/shared/queue/backoff.lua', 1],
+    [962, 'lua/shared/queue/dead.lua', 1],
+    [1031, 'lua/shared/queue/end.lua', 1],
+    [1052, 'lua/shared/queue/leave-tags.lua', 1],
+    [1061, 'lua/shared/queue/end.lua', 23],
+    [1078, 'lua/shared/queue/note-end.lua', 1],
+    [1108, 'lua/shared/queue/tell-others.lua', 1],
+    [1110, 'lua/shared/queue/packed-notes.lua', 1],
+    [1111, 'lua/shared/queue/leave-notes.lua', 1],
+    [1134, 'lua/shared/queue/fold.lua', 1],
+    [1135, 'lua/shared/queue/statistics.lua', 1],
+    [1371, 'lua/shared/queue/fold.lua', 3],
+    [1382, 'lua/shared/queue/leave-notes.lua', 25],
+    [1386, 'lua/shared/queue/packed-notes.lua', 3],
+    [1394, 'lua/shared/queue/tell-others.lua', 4],
+    [1397, 'lua/shared/queue/result.lua', 1],
+    [1422, 'lua/shared/queue/tell-ends.lua', 1],
+    [1478, 'lua/shared/queue/tell-others.lua', 9],
+    [1481, 'lua/shared/queue/tell-others.lua', 13],
+    [1484, 'lua/shared/queue/publish.lua', 1],
+    [1485, 'lua/shared/queue/message.lua', 1],
+    [1528, 'lua/shared/queue/publish.lua', 3],
+    [1534, 'lua/shared/queue/tell-others.lua', 17],
+    [1537, 'lua/shared/queue/cancel.lua', 1],
+    [1545, 'lua/shared/queue/stop.lua', 1],
+    [1553, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1560, 'lua/shared/queue/idle.lua', 1],
+    [1622, 'lua/shared/queue/judge-one.lua', 1],
+    [1632, 'lua/shared/queue/told.lua', 1],
+    [1654, 'lua/shared/queue/freed.lua', 1],
+    [1663, 'lua/queue/retry.lua', 79],
+    [1744, 'lua/shared/queue/settle.lua', 1],
+    [1745, 'lua/shared/queue/unblock.lua', 1],
+    [1751, 'lua/shared/queue/outbox.lua', 1],
+    [1762, 'lua/shared/queue/settle.lua', 18],
+    [1836, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -35035,12 +35053,12 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 /**
  * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known. Safe to repeat: who asks twice is perhaps told twice.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '875c5c48f25ec377af64449509753c2d7519a063',
+    sha1: 'b504dba798ed201d73a3fd4b2109a3204f7f8f6a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35048,26 +35066,27 @@ Another queue has jobs that wait for these: it is told, by way of the outbox, wh
 \`absent\` are not known. Safe to repeat: who asks twice is perhaps told twice.
 
 @returns watched  chores:integer absent:[id:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n),
+         and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
--- KEYS[2] is jobs, a hash: all that is stored of each job
--- KEYS[3] is ready, a list: ready jobs without group and priority
--- KEYS[4] is prioritized, a sorted set: ready jobs with a priority -> the lower the sooner
--- KEYS[5] is scheduled, a sorted set: jobs that wait for their time -> that time, in ms
--- KEYS[6] is grouped, a sorted set: ready jobs of groups -> number of the group
--- KEYS[7] is groups, a hash: the groups
--- KEYS[8] is turns, a list: groups that may be served, in turn
--- KEYS[9] is held, a sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[10] is ids, a hash: ids and unique keys of users
--- KEYS[11] is dead, a sorted set: dead jobs -> when they died, in ms
--- KEYS[12] is failed, a sorted set: dead jobs -> number of the kind of their failure
--- KEYS[13] is kinds, a hash: kinds of failures
--- KEYS[14] is blocked, a sorted set: jobs that wait for their parents -> their number
+-- KEYS[2] jobs: hash: all that is stored of each job
+-- KEYS[3] ready: list: ready jobs without group and priority
+-- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+-- KEYS[5] scheduled: sorted set: jobs that wait for their time -> that time, in ms
+-- KEYS[6] grouped: sorted set: ready jobs of groups -> number of the group
+-- KEYS[7] groups: hash: the groups
+-- KEYS[8] turns: list: groups that may be served, in turn
+-- KEYS[9] held: sorted set: groups that their rate holds back -> until when, in ms
+-- KEYS[10] ids: hash: ids and unique keys of users
+-- KEYS[11] dead: sorted set: dead jobs -> when they died, in ms
+-- KEYS[12] failed: sorted set: dead jobs -> number of the kind of their failure
+-- KEYS[13] kinds: hash: kinds of failures
+-- KEYS[14] blocked: sorted set: jobs that wait for their parents -> their number
 local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
--- KEYS[16] is parents, a sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
--- KEYS[17] is outbox, a sorted set: what goes to other queues -> its number
--- KEYS[18] is tagged, a sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
+-- KEYS[16] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+-- KEYS[17] outbox: sorted set: what goes to other queues -> its number
+-- KEYS[18] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local notes = KEYS[19] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[20] -- hash: statistics of minutes, hours and days
 local target = ARGV[1] -- text: name of the other queue
@@ -36498,47 +36517,47 @@ return { 'watched', queue.chores, absent }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/watch.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/queue/state.lua', 1],
-    [113, 'lua/shared/queue/count-job.lua', 1],
-    [126, 'lua/shared/queue/save.lua', 1],
-    [180, 'lua/shared/queue/marks.lua', 1],
-    [194, 'lua/shared/queue/job.lua', 1],
-    [285, 'lua/shared/queue/flags.lua', 1],
-    [314, 'lua/shared/queue/run.lua', 1],
-    [361, 'lua/shared/queue/failure.lua', 1],
-    [371, 'lua/shared/queue/find.lua', 1],
-    [400, 'lua/shared/queue/parents.lua', 1],
-    [481, 'lua/shared/queue/note-due.lua', 1],
-    [489, 'lua/shared/queue/link.lua', 1],
-    [552, 'lua/queue/watch.lua', 44],
-    [589, 'lua/shared/queue/settle.lua', 1],
-    [590, 'lua/shared/queue/rate.lua', 1],
-    [610, 'lua/shared/queue/groups.lua', 1],
-    [751, 'lua/shared/queue/ready.lua', 1],
-    [785, 'lua/shared/queue/names.lua', 1],
-    [831, 'lua/shared/queue/dead.lua', 1],
-    [900, 'lua/shared/queue/end.lua', 1],
-    [921, 'lua/shared/queue/leave-tags.lua', 1],
-    [930, 'lua/shared/queue/end.lua', 23],
-    [947, 'lua/shared/queue/backoff.lua', 1],
-    [987, 'lua/shared/queue/unblock.lua', 1],
-    [993, 'lua/shared/queue/outbox.lua', 1],
-    [1004, 'lua/shared/queue/entries.lua', 1],
-    [1022, 'lua/shared/queue/history.lua', 1],
-    [1036, 'lua/shared/queue/happened.lua', 1],
-    [1048, 'lua/shared/queue/note-end.lua', 1],
-    [1078, 'lua/shared/queue/cancel.lua', 1],
-    [1086, 'lua/shared/queue/settle.lua', 18],
-    [1160, 'lua/queue/watch.lua', 82],
-    [1163, 'lua/shared/queue/leave-notes.lua', 1],
-    [1186, 'lua/shared/queue/fold.lua', 1],
-    [1187, 'lua/shared/queue/statistics.lua', 1],
-    [1423, 'lua/shared/queue/fold.lua', 3],
-    [1434, 'lua/shared/queue/leave-notes.lua', 25],
-    [1438, 'lua/shared/queue/packed-notes.lua', 1],
-    [1439, 'lua/shared/queue/packed-notes.lua', 3],
-    [1447, 'lua/queue/watch.lua', 87],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/queue/state.lua', 1],
+    [114, 'lua/shared/queue/count-job.lua', 1],
+    [127, 'lua/shared/queue/save.lua', 1],
+    [181, 'lua/shared/queue/marks.lua', 1],
+    [195, 'lua/shared/queue/job.lua', 1],
+    [286, 'lua/shared/queue/flags.lua', 1],
+    [315, 'lua/shared/queue/run.lua', 1],
+    [362, 'lua/shared/queue/failure.lua', 1],
+    [372, 'lua/shared/queue/find.lua', 1],
+    [401, 'lua/shared/queue/parents.lua', 1],
+    [482, 'lua/shared/queue/note-due.lua', 1],
+    [490, 'lua/shared/queue/link.lua', 1],
+    [553, 'lua/queue/watch.lua', 45],
+    [590, 'lua/shared/queue/settle.lua', 1],
+    [591, 'lua/shared/queue/rate.lua', 1],
+    [611, 'lua/shared/queue/groups.lua', 1],
+    [752, 'lua/shared/queue/ready.lua', 1],
+    [786, 'lua/shared/queue/names.lua', 1],
+    [832, 'lua/shared/queue/dead.lua', 1],
+    [901, 'lua/shared/queue/end.lua', 1],
+    [922, 'lua/shared/queue/leave-tags.lua', 1],
+    [931, 'lua/shared/queue/end.lua', 23],
+    [948, 'lua/shared/queue/backoff.lua', 1],
+    [988, 'lua/shared/queue/unblock.lua', 1],
+    [994, 'lua/shared/queue/outbox.lua', 1],
+    [1005, 'lua/shared/queue/entries.lua', 1],
+    [1023, 'lua/shared/queue/history.lua', 1],
+    [1037, 'lua/shared/queue/happened.lua', 1],
+    [1049, 'lua/shared/queue/note-end.lua', 1],
+    [1079, 'lua/shared/queue/cancel.lua', 1],
+    [1087, 'lua/shared/queue/settle.lua', 18],
+    [1161, 'lua/queue/watch.lua', 83],
+    [1164, 'lua/shared/queue/leave-notes.lua', 1],
+    [1187, 'lua/shared/queue/fold.lua', 1],
+    [1188, 'lua/shared/queue/statistics.lua', 1],
+    [1424, 'lua/shared/queue/fold.lua', 3],
+    [1435, 'lua/shared/queue/leave-notes.lua', 25],
+    [1439, 'lua/shared/queue/packed-notes.lua', 1],
+    [1440, 'lua/shared/queue/packed-notes.lua', 3],
+    [1448, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

@@ -18,8 +18,6 @@ import type { Source } from './source.ts'
 
 export interface ExchangeTerms {
   readonly leaseMs: number
-  /** How many jobs one call may ask for, and ack. */
-  readonly share: number
   /** There may be something to send. */
   plan(): void
   hasRoom(): boolean
@@ -106,15 +104,12 @@ export class Exchanger {
   /** Sends what there is to send, and asks for so many jobs at most. */
   exchange(wanted: number): void {
     if (this.#underWay >= UNDER_WAY) return
-    const most = Math.min(this.#terms.share, MOST_A_CALL)
-    const limit = Math.min(wanted, most)
+    const limit = Math.min(wanted, MOST_A_CALL)
     if (this.#acks.length === 0 && limit === 0) return
-    const pending = this.#acks.splice(0, most)
+    const pending = this.#acks.splice(0, MOST_A_CALL)
     this.#asked += limit
     this.#underWay += 1
     void this.#send(pending, limit).finally(() => this.#settled())
-    // What is left goes in the next turn of the event loop: the server begins with this one meanwhile.
-    if (limit < wanted || this.#acks.length > 0) this.#terms.plan()
   }
 
   async #send(pending: PendingAck[], limit: number): Promise<void> {

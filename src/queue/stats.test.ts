@@ -4,7 +4,6 @@ import { setup } from '../../test/queue-fixture.ts'
 
 const to = 'somebody'
 const DAY_MS = 86_400_000
-const once = { maxAttempts: 1 }
 
 describe('what jobs wait and run', () => {
   test('is told with counts, mean, percentiles and the greatest', async () => {
@@ -100,57 +99,8 @@ describe('what jobs wait and run', () => {
   })
 })
 
-describe('what is counted', () => {
-  test('failures stay with their day, and what is dead now is told beside them', async () => {
-    const { queue, clock } = await setup()
-    await queue.enqueue('mail', { to })
-    const [job] = await queue.claim()
-    await job?.bury({ kind: 'odd' })
-    expect((await queue.stats({ by: 'day', last: 1 })).total.buried).toBe(1)
-    expect(await queue.settings.inspect()).toMatchObject({ dead: 1 })
-
-    await clock.advance(1.5 * DAY_MS)
-    await queue.jobs.requeueFailed('odd')
-
-    const { periods } = await queue.stats({ by: 'day', last: 3 })
-    expect(periods.reduce((sum, { buried }) => sum + buried, 0)).toBe(1)
-    expect(periods[2]).toMatchObject({ buried: 0 })
-    expect(await queue.settings.inspect()).toMatchObject({ dead: 0, ready: 1 })
-  })
-
-  test('a dead job that is cancelled was buried once and cancelled once', async () => {
-    const { queue } = await setup()
-    const { id } = await queue.enqueue('mail', { to })
-    await (await queue.claim())[0]?.bury({ kind: 'odd' })
-    await queue.jobs.cancel([id])
-
-    expect((await queue.stats()).total).toMatchObject({ buried: 1, cancelled: 1 })
-    expect(await queue.settings.inspect()).toMatchObject({ dead: 0 })
-  })
-
-  test('retries are counted, and those that were the last attempt as buried', async () => {
-    const { queue } = await setup()
-    await queue.enqueue('mail', { to }, { maxAttempts: 2 })
-    await (await queue.claim())[0]?.retry({ delay: '0ms' })
-    expect((await queue.stats()).total).toMatchObject({ retried: 1, buried: 0, run: { count: 1 } })
-
-    await (await queue.claim())[0]?.retry({ delay: '0ms' })
-
-    expect((await queue.stats()).total).toMatchObject({ retried: 1, buried: 1, run: { count: 2 } })
-    expect((await queue.stats({ name: 'mail' })).total).toMatchObject({ retried: 1, buried: 1 })
-  })
-
-  test('a job whose last lease ended is reclaimed and buried, and did not run to an end', async () => {
-    const { queue, clock } = await setup()
-    await queue.enqueue('mail', { to }, once)
-    await queue.claim({ lease: '1s' })
-    await clock.advance(2000)
-    await queue.claim()
-
-    expect((await queue.stats()).total).toMatchObject({ reclaimed: 1, buried: 1, run: { count: 0 } })
-  })
-
-  test('periods are asked for by when they were', async () => {
+describe('periods', () => {
+  test('are asked for by when they were', async () => {
     const { queue, clock } = await setup()
     await queue.enqueue('mail', { to })
     const beganAtMs = (await queue.settings.inspect()).nowMs
@@ -167,7 +117,7 @@ describe('what is counted', () => {
     expect((await queue.stats({ from: beganAtMs + 3_600_000 })).periods).toEqual([])
   })
 
-  test('what makes no sense is refused', async () => {
+  test('that make no sense are refused', async () => {
     const { queue } = await setup()
 
     await expect(queue.stats({ last: 121 })).rejects.toThrow(InvalidArgumentError)

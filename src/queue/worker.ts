@@ -30,8 +30,6 @@ export interface WorkOptions {
   onError?: (error: unknown, job: ClaimedJob | null) => void
 }
 
-// Below this many jobs one call asks for all; above it two share them, so that the server works while handlers do.
-const WORTH_SHARING = Number(process.env['SHARE'] ?? 16)
 const OPTIONS = ['concurrency', 'prefetch', 'lease', 'onSettled', 'onError'] as const
 
 export class Worker<Jobs extends object> implements AsyncDisposable {
@@ -69,7 +67,6 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#extender = new Extender(leaseMs, onError)
     const terms = {
       leaseMs,
-      share: Math.max(WORTH_SHARING, Math.ceil(this.#room / 2)),
       take: (jobs: ClaimedJob[], settler: Settler) => this.#take(jobs, settler),
       onExtended: (job: ClaimedJob) => this.#extender.watch(job),
       onError,

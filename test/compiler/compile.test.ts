@@ -109,7 +109,7 @@ test('a key that only goes into a table of keys needs no local', () => {
   const { source } = operation('demo/tidy')
 
   expect(source).toContain('local keys = { notes = KEYS[1], recent = KEYS[2] }')
-  expect(source).toContain('-- KEYS[1] is notes, a hash: id -> body')
+  expect(source).toContain('-- KEYS[1] notes: hash: id -> body')
   expect(source).not.toContain('local notes')
 })
 

@@ -16,7 +16,7 @@ export function withKeysInTables({ built, names, declarations }: Script): string
     if (use === null || !values.has(use)) continue
     const [, key = '', about = ''] = /^local \w+ = (KEYS\[\d+\]) -- (.*)$/.exec(lines[line - 1] ?? '') ?? []
     if (key === '') continue
-    lines[line - 1] = `-- ${key} is ${name}, a ${about}`
+    lines[line - 1] = `-- ${key} ${name}: ${about}`
     uses.push({ use, key })
   }
   // From the last to the first: each moves what is behind it on its line.

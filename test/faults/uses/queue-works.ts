@@ -241,6 +241,7 @@ export const queueWorks: readonly Work[] = [
   work('a page of fifty recurring jobs', [70, 1900], recurring, (queue) =>
     queue.recurring.list({ after: '500' }),
   ),
+  work('statistics of two hours', [10, 1400], claimed, (queue) => queue.stats()),
   work('an inspection', [20, 140], grouped, (queue) => queue.settings.inspect()),
   work('a page of fifty with a tag', [70, 1600], tagged, (queue) => queue.jobs.search({ tag: 'all' })),
   work('the most common tags', [250, 1500], tagged, (queue) => queue.jobs.tags()),

@@ -33,6 +33,13 @@ async function seen(queue: Queue<Jobs>): Promise<number[]> {
 
 const namesOf = (jobs: readonly { name: string }[]): string[] => jobs.map(({ name }) => name)
 
+/** What the statistics of the day say of how often: the same, however often a call was sent. */
+async function countedBy(queue: Queue<Jobs>): Promise<number[]> {
+  const { total } = await queue.stats({ by: 'day' })
+  const { enqueued, acked, retried, buried, reclaimed, cancelled, wait, run } = total
+  return [enqueued, acked, retried, buried, reclaimed, cancelled, wait.count, run.count]
+}
+
 /** Jobs of every kind, and what can be done to them while nobody has them. */
 function enqueueSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(name)
@@ -84,6 +91,7 @@ function plainSteps({ redis, name }: Place): readonly Step[] {
     ['ack-and-claim', 'serves', async () => claimed[1]?.ack()],
     ['ack-and-claim-plain', 'serves', claim],
     ['inspect', 'serves', () => seen(queue)],
+    ['stats', 'serves', () => countedBy(queue)],
     ['clear', 'serves', async () => void (await queue.clear())],
   ]
 }
@@ -119,6 +127,7 @@ function attemptSteps({ redis, name }: Place): readonly Step[] {
     ['cancel', 'refuses', () => queue.jobs.cancel(['stop'])],
     ['extend', 'serves', () => errorOf(job(5).extend(HOUR))],
     ['inspect', 'serves', () => seen(queue)],
+    ['stats', 'serves', () => countedBy(queue)],
     ['failures', 'serves', async () => (await queue.jobs.failures()).map(({ count }) => count)],
     ['find', 'serves', async () => (await queue.jobs.findMany(['stop'])).map(({ state }) => state)],
     ['list', 'serves', async () => (await queue.jobs.list('done')).jobs.map(({ result }) => result)],
