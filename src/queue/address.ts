@@ -14,14 +14,15 @@ export interface Address {
 }
 
 // No name of a queue has a control character.
-const IN_PARTITION = /^(.*)\x02(\d+)\/(\d+)$/
+const MARK = '\x02'
 
 export function toAddress({ name, partition }: Address): string {
-  return partition === null ? name : `${name}\x02${partition.number}/${partition.count}`
+  return partition === null ? name : `${name}${MARK}${partition.number}/${partition.count}`
 }
 
 export function readAddress(address: string): Address {
-  const match = IN_PARTITION.exec(address)
-  if (match === null) return { name: address, partition: null }
-  return { name: String(match[1]), partition: { number: Number(match[2]), count: Number(match[3]) } }
+  const [name = '', place] = address.split(MARK)
+  if (place === undefined) return { name, partition: null }
+  const [number = 0, count = 1] = place.split('/').map(Number)
+  return { name, partition: { number, count } }
 }

@@ -231,7 +231,11 @@ export class PartitionedJobs {
     call: (jobs: Jobs, own: string) => Promise<Told>,
     absent: Told,
   ): Promise<Told> {
-    const [told = absent] = await this.#ofEach([id], (jobs, [own]) => one(call(jobs, own as string)), absent)
+    const [told = absent] = await this.#ofEach(
+      [id],
+      (jobs, [own]) => alone(call(jobs, own as string)),
+      absent,
+    )
     return told
   }
 
@@ -243,7 +247,7 @@ export class PartitionedJobs {
   }
 }
 
-async function one<Told>(telling: Promise<Told>): Promise<Told[]> {
+async function alone<Told>(telling: Promise<Told>): Promise<Told[]> {
   return [await telling]
 }
 

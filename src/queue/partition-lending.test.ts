@@ -13,12 +13,7 @@ describe('jobs lent from partitions', () => {
 
     const { jobs, leaseMs, expiresAtMs } = await queue.lend({ limit: 8, lease: '1m' })
 
-    expect(
-      jobs
-        .map(({ id }) => id[0])
-        .toSorted()
-        .join(''),
-    ).toBe('00112233')
+    expect(jobs.map(({ id }) => id.slice(0, 1)).toSorted()).toEqual('00112233'.split(''))
     expect([leaseMs, expiresAtMs > (await queue.inspect()).nowMs]).toEqual([60_000, true])
     expect(jobs[0]).toEqual(JSON.parse(JSON.stringify(jobs[0])))
     const { settle } = again()

@@ -15,9 +15,7 @@ async function stateOf(queue: Partitioned, id: string): Promise<string> {
   return (await queue.jobs.find(id))?.state ?? 'absent'
 }
 
-async function claimAll(queue: Partitioned): Promise<ClaimedJob[]> {
-  return (await queue.claim({ limit: 100 })) as ClaimedJob[]
-}
+const claimAll = (queue: Partitioned): Promise<ClaimedJob[]> => queue.claim({ limit: 100 })
 
 const becomes = (queue: Partitioned, id: string, state: string): Promise<void> =>
   until(async () => (await stateOf(queue, id)) === state)

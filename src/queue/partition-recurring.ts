@@ -34,7 +34,8 @@ export class PartitionedRecurring<Jobs extends object = Record<string, unknown>>
     const home = partitionOf(group ?? id, this.#parts.length, argument)
     await this.#agree()
     // Before it is set: so it never lives in two.
-    await Promise.all(this.#parts.map((part, at) => at !== home && part.remove(id)))
+    const others = this.#parts.filter((_, at) => at !== home)
+    await Promise.all(others.map((part) => part.remove(id)))
     return (this.#parts[home] as Recurring<Jobs>).set(id, options)
   }
 
