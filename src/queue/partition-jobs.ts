@@ -140,13 +140,13 @@ export class PartitionedJobs {
   /** As that of a queue, for parents in the partition of the job: elsewhere the older one is not known. Throws InvalidArgumentError. */
   async addParents(id: string, parents: readonly string[]): Promise<ParentsChanged> {
     const named = idsOfQueue(toParents(parents), this.#queue)
-    for (const parent of named) placeId(parent, this.#parts.length, 'parents')
+    if (named.length < new Set(parents).size)
+      throw new InvalidArgumentError('parents', 'must be ids of this queue')
+    refuseOthers([id, ...named].map((each) => placeId(each, this.#parts.length, 'parents')))
     const place = await this.#placeOf(id)
     if (place === null) return 'absent'
     const places = named.length === 0 ? [] : await Promise.all(named.map((parent) => this.#placeOf(parent)))
-    if (places.some((each) => each !== null && each.partition !== place.partition)) {
-      throw new InvalidArgumentError('parents', 'must be in the partition of the job: give them its group')
-    }
+    refuseOthers([place, ...places])
     const own = places.flatMap((each) => each?.own ?? [])
     return this.#part(place).addParents(place.own, own)
   }
@@ -245,6 +245,12 @@ export class PartitionedJobs {
   ): Promise<JobPage> {
     return pageThrough(this.#parts, this.#check, after, look, ({ jobs }) => jobs.length === 0)
   }
+}
+
+/** A job and its parents, null where it is not known; throws InvalidArgumentError where they are not in one partition. */
+function refuseOthers(places: readonly ({ readonly partition: number } | null)[]): void {
+  if (new Set(places.flatMap((place) => place?.partition ?? [])).size <= 1) return
+  throw new InvalidArgumentError('parents', 'must be in the partition of the job: give them its group')
 }
 
 async function alone<Told>(telling: Promise<Told>): Promise<Told[]> {

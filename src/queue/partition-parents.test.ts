@@ -90,14 +90,30 @@ describe('a job in partitions with parents', () => {
     expect(order).toEqual(chain.map(({ id }) => id))
   })
 
-  test('may wait for more that are in its partition, and for fewer wherever they are', async () => {
+  test('comes behind a parent of the same list, however many calls that one takes', async () => {
     const { queue } = setup()
+    const many = Array.from({ length: 8000 }, () => ({ ...mail, group: three }))
+
+    const all = [...many, { ...mail, id: 'last', group: three }, { ...mail, parents: ['last'], group: zero }]
+    const child = (await queue.enqueueMany(all)).at(-1)
+
+    expect(await queue.jobs.parents(child?.id ?? '')).toMatchObject([{ id: 'last', state: 'pending' }])
+  })
+
+  test('may wait for more that are in its partition, and for fewer wherever they are', async () => {
+    const { queue, calls } = setup()
     const near = await queue.enqueue('mail', { to }, { group: one })
     const far = await queue.enqueue('mail', { to }, { group: two })
     await queue.enqueue('mail', { to }, { id: 'own', group: three })
     const child = await queue.enqueue('mail', { to }, { id: 'child', parents: [far.id, 'own'], group: one })
 
     await expect(queue.jobs.addParents(child.id, [far.id])).rejects.toThrow(InvalidArgumentError)
+    await expect(queue.jobs.addParents(near.id, [near.id, 'own'])).rejects.toThrow(/partition/)
+    const before = calls.length
+    await expect(queue.jobs.addParents(near.id, [far.id])).rejects.toThrow(/partition/)
+    const named = [{ queue: 'other', id: 'x' }] as never
+    await expect(queue.jobs.addParents(near.id, named)).rejects.toThrow(/this queue/)
+    expect(calls.slice(before)).toEqual([])
     expect(await queue.jobs.addParents(child.id, [near.id, 'nobody'])).toBe('changed')
     expect(await queue.jobs.parents('child')).toHaveLength(3)
     expect(await queue.jobs.addParents('nobody', [near.id])).toBe('absent')

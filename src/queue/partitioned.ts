@@ -104,8 +104,9 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
     const outgoing = await this.#preparer.one(name, payload, options)
     const [routed] = this.#router.route([outgoing]) as [Routed]
     await this.#agreement.establish()
-    const [[{ job, partition }]] = (await this.#router.inSteps([routed])) as [[Routed]]
-    return (this.#enqueuers[partition] as Enqueuer).enqueue(job)
+    const [[placed]] =
+      outgoing.options.parents === '' ? [[routed]] : ((await this.#router.inSteps([routed])) as [[Routed]])
+    return (this.#enqueuers[placed.partition] as Enqueuer).enqueue(placed.job)
   }
 
   /**
