@@ -225,6 +225,7 @@ export type { Failures, JobListOptions, JobPage, ParentsChanged, SearchOptions }
 export type { LentJob, LentJobs } from './queue/lending.ts'
 export type { IfParentFails, Parent, ParentId, ParentState } from './queue/parents.ts'
 export type { PartitionedJobs } from './queue/partition-jobs.ts'
+export type { PartitionedRecurring } from './queue/partition-recurring.ts'
 export type { PartitionedQueueInspection, PartitionedSettings } from './queue/partition-settings.ts'
 export { PartitionedQueue, type PartitionedQueueOptions } from './queue/partitioned.ts'
 export type { NewJob } from './queue/preparing.ts'

@@ -4,10 +4,14 @@ import { advance } from '../generated/queue.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { checkName } from '../runtime/keys.ts'
 import { learnTold } from '../runtime/told.ts'
+import { toAddress } from './address.ts'
 import { encodeJob, toSpec } from './enqueueing.ts'
 import { type LossReason, reasonsOf } from './exchange.ts'
+import { toId } from './ids.ts'
 import { checkJobName, JOB_OPTIONS, type JobOptions, type JobSpec, toSpecOptions } from './job-options.ts'
 import type { Leased } from './leased.ts'
+import { asCalledAt, refuseOwn, withAddresses } from './partition-parents.ts'
+import { homeOf } from './partition-routing.ts'
 import type { Source } from './source.ts'
 
 /** What follows a job. */
@@ -41,7 +45,25 @@ export function toStep(
   const { queue, name, payload, ...options } = next
   const target = queue === undefined || queue === source.name ? '' : checkName('queue', queue)
   const job = encodeJob(source.codec, checkJobName(name), payload, toSpecOptions(options))
-  return { ...toSpec(job), result, target }
+  const spec = { ...toSpec(job), result, target }
+  return source.partition === null ? spec : inPartitions(spec, source)
+}
+
+/** What belongs to no partition follows in that of the job itself. Throws InvalidArgumentError. */
+function inPartitions<Spec extends JobSpec & { target: string }>(spec: Spec, source: Source): Spec {
+  const { name, partitions: count } = source
+  const isOwn = spec.target === ''
+  const parents = withAddresses(spec.parents, source, refuseOwn, isOwn)
+  const home = isOwn ? homeOf(spec, count) : null
+  if (home === null) return { ...spec, parents }
+  return { ...spec, parents, target: toAddress({ name, partition: { number: home, count } }) }
+}
+
+/** The step as the source that takes it calls its target and the parents of what follows. */
+export function asCalledBy(source: Source, step: Step): Step {
+  if (source.partition === null) return step
+  const target = step.target === source.address ? '' : step.target
+  return { ...step, target, parents: asCalledAt(target === '' ? source.address : target, step.parents) }
 }
 
 /** What became of each, in one call; that a job was lost is a value. */
@@ -55,7 +77,7 @@ export async function sendSteps(source: Source, steps: readonly Step[]): Promise
   return steps.map(({ id, target }, at) => {
     const why = refused.get(at)
     if (why !== undefined) return why
-    const number = target === '' ? String(duplicates.get(at) ?? answer.first + at) : null
+    const number = target === '' ? toId(source, duplicates.get(at) ?? answer.first + at) : null
     return { id: id === '' ? number : id, duplicate: duplicates.has(at) }
   })
 }

@@ -23,7 +23,7 @@ export interface JobEnd {
 const RECHECK_MS = 10_000
 const RECHECK_UNHEARD_MS = 500
 
-const ABSENT: JobEnd = { state: 'absent', result: null, failure: null }
+export const ABSENT: JobEnd = { state: 'absent', result: null, failure: null }
 const NOBODY = { waiter: '', leaves: false, number: 0, sinceMs: 0 }
 
 type Asked = Omit<Parameters<typeof awaitEnd.encode>[0], 'codec'>

@@ -2,6 +2,8 @@
 
 import { checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { toId } from './ids.ts'
+import type { Source } from './source.ts'
 
 const KINDS = [
   'enqueued',
@@ -87,18 +89,19 @@ export interface EventMessage {
   readonly events: readonly QueueEvent[]
 }
 
-export function readMessage(message: string): EventMessage {
+/** As the source publishes it. */
+export function readMessage(message: string, source: Pick<Source, 'partition'>): EventMessage {
   const [head = '', ...lines] = message.split('\n')
   const [number, atMs] = head.split(' ').map(Number)
-  return { number: number ?? 0, events: lines.map((line) => readLine(line, atMs ?? 0)) }
+  return { number: number ?? 0, events: lines.map((line) => readLine(line, atMs ?? 0, source)) }
 }
 
-function readLine(line: string, atMs: number): QueueEvent {
+function readLine(line: string, atMs: number, source: Pick<Source, 'partition'>): QueueEvent {
   const [kind = '', number = '', attempt, token, tracked, id = '', name = '', more = ''] = line.split('\t')
   if (kind === 'cleared') return { kind }
   return {
     kind: kind as JobEventKind,
-    id: id === '' ? number : plain(id),
+    id: id === '' ? toId(source, number) : plain(id),
     name: plain(name),
     atMs,
     attempt: token === '0' ? null : Number(attempt),

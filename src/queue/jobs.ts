@@ -2,7 +2,6 @@
 
 import {
   cancel,
-  changeParents,
   failures,
   find,
   list,
@@ -16,6 +15,7 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import { type JobEnd, waitForEnd } from './awaiting.ts'
+import { changeParentsOf, type ParentsChanged } from './changing-parents.ts'
 import { type JobHistory, readHistory } from './history.ts'
 import { toId } from './ids.ts'
 import { type FoundJob, type Job, type JobState, type LogLine, toJob } from './job.ts'
@@ -25,7 +25,7 @@ import { type Parent, parentsOf } from './parents-of.ts'
 import type { Source } from './source.ts'
 import { changeTags, countTags, searchTagged, type TagCount, track } from './tagging.ts'
 
-export type ParentsChanged = 'changed' | JobState | 'absent' | 'newer'
+export type { ParentsChanged } from './changing-parents.ts'
 
 export interface JobPage {
   readonly jobs: Job[]
@@ -150,7 +150,7 @@ export class Jobs {
 
   /** The most common tags, with how many jobs have each; `limit` of them, by default 50. All tags are looked at. */
   async tags({ limit }: { limit?: number } = {}): Promise<TagCount[]> {
-    return countTags(this.#source, checkLimit(limit))
+    return countTags([this.#source], checkLimit(limit))
   }
 
   /**
@@ -213,16 +213,7 @@ export class Jobs {
   }
 
   async #changeParents(id: string, parents: readonly ParentId[], adds: boolean): Promise<ParentsChanged> {
-    const { unit, chores } = this.#source
-    checkText('id', id, 512)
-    const changes = toParents(parents)
-      .split('\0')
-      .filter((parent) => parent !== '')
-      .map((parent) => ({ adds, parent }))
-    const answer = await unit.run(changeParents, { ...(await learnTold(unit)), id, changes })
-    if (answer.status === 'refused') return answer.state as ParentsChanged
-    void chores.see(answer.chores)
-    return 'changed'
+    return changeParentsOf(this.#source, checkText('id', id, 512), toParents(parents), adds)
   }
 
   /** Makes scheduled, dead and kept jobs ready now; their attempts count from the start. */
@@ -292,7 +283,7 @@ function checkIds(ids: unknown): string[] {
   return ids.map((id) => checkText('ids', id, 512))
 }
 
-function checkLimit(limit: number | undefined): number {
+export function checkLimit(limit: number | undefined): number {
   return limit === undefined ? 50 : checkInteger('limit', limit, 1, 1000)
 }
 

@@ -44,7 +44,7 @@ export async function lendJobs<Payload>(
   return { jobs: jobs.map(toLentJob), leaseMs: terms.leaseMs, expiresAtMs: exchanged.endsAtMs }
 }
 
-function toLentJob<Payload>(job: ClaimedJob<Payload>): LentJob<Payload> {
+export function toLentJob<Payload>(job: ClaimedJob<Payload>): LentJob<Payload> {
   const { id, token, name, payload, attempt, maxAttempts } = job
   const { priority, group, tags, trace, maxRunMs, enqueuedAtMs } = job
   return {

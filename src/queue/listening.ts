@@ -15,46 +15,64 @@ const RETRY_MS = 1000
 /** Events that may wait for a slow loop. */
 const MOST_WAITING = 10_000
 
-/** Yields what happens from now on. Throws the signal's reason, and what the first call throws. */
+/**
+ * Yields what happens from now on, in one source or in all partitions, in the order of each. Throws the signal's reason, and
+ * what the first calls throw.
+ */
 export async function* listenTo(
-  source: Source,
+  sources: readonly Source[],
   filter: EventFilter,
   signal: AbortSignal | undefined,
+  ready: () => Promise<void> = () => Promise.resolve(),
 ): AsyncGenerator<QueueEvent, void, undefined> {
   signal?.throwIfAborted()
-  const ear = new Ear(source, filter)
+  await ready()
+  const sleeper = new Sleeper()
+  const ears = sources.map((source) => new Ear(source, filter, sleeper))
   try {
-    await ear.open()
+    await openAll(ears)
     for (;;) {
       signal?.throwIfAborted()
-      const event = ear.next()
-      if (event === undefined) await ear.sleep(signal)
-      else yield event
+      const events = ears.map((ear) => ear.next()).filter((event) => event !== undefined)
+      if (events.length === 0) await sleeper.sleep(LISTEN_MS, signal)
+      for (const event of events) {
+        signal?.throwIfAborted()
+        yield event
+      }
     }
   } finally {
-    await ear.close()
+    await Promise.all(ears.map((ear) => ear.close()))
   }
+}
+
+/** Settles when all have: one that is closed opens no more. Throws what one throws. */
+async function openAll(ears: readonly Ear[]): Promise<void> {
+  const opened = await Promise.allSettled(ears.map((ear) => ear.open()))
+  for (const each of opened) if (each.status === 'rejected') throw each.reason
 }
 
 class Ear {
   readonly #source: Source
   readonly #filter: EventFilter
   readonly #name: string
-  readonly #sleeper = new Sleeper()
+  readonly #sleeper: Sleeper
   #subscription: Subscription | null = null
   #timer: NodeJS.Timeout | null = null
   #waiting: QueueEvent[] = []
   /** Number of the newest message, and of what the queue told last; null: not known yet. */
   #heard: number | null = null
+  /** Number of the newest message that came before `#heard` is known. */
+  #early = 0
   #told = 0
   /** Until when the queue publishes for this listener, by the server's clock. */
   #listensUntilMs = 0
   #closed = false
   #failure: DriverError | null = null
 
-  constructor(source: Source, filter: EventFilter) {
+  constructor(source: Source, filter: EventFilter, sleeper: Sleeper) {
     this.#source = source
     this.#filter = filter
+    this.#sleeper = sleeper
     this.#name = source.unit.runtime.mailbox.newId()
   }
 
@@ -74,10 +92,6 @@ class Ear {
   next(): QueueEvent | undefined {
     if (this.#failure !== null) throw this.#failure
     return this.#waiting.shift()
-  }
-
-  async sleep(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#waiting.length === 0 && this.#failure === null) await this.#sleeper.sleep(LISTEN_MS, signal)
   }
 
   async close(): Promise<void> {
@@ -105,7 +119,8 @@ class Ear {
     // What the queue had told at the last time must be here by now; and nobody was told while it was over.
     const isMissing = !isFirst && ((this.#heard ?? 0) < this.#told || number < before)
     if (isMissing || (!isFirst && nowMs >= this.#listensUntilMs)) this.#miss(number)
-    this.#heard ??= number
+    // What the listening brought may overtake the answer to it.
+    this.#heard ??= Math.max(number, this.#early)
     this.#told = number
     this.#listensUntilMs = nowMs + LISTEN_MS
   }
@@ -140,22 +155,29 @@ class Ear {
   }
 
   #hear(message: string): void {
-    const { number, events } = readMessage(message)
+    const { number, events } = readMessage(message, this.#source)
     // Before it is known where to begin, all are new that come.
-    if (this.#heard !== null) {
+    if (this.#heard === null) this.#early = number
+    else {
       if (number <= this.#heard && number > this.#heard - MOST_WAITING) return
       if (number !== this.#heard + 1) this.#push({ kind: 'gap' })
       this.#heard = number
     }
     for (const event of events) {
-      this.#push(event)
+      this.#push(event.kind === 'cleared' ? this.#cleared() : event)
       if (event.kind === 'cleared') this.#begin()
     }
+  }
+
+  /** Of all partitions the first is cleared last, and tells it for all. */
+  #cleared(): QueueEvent {
+    return { kind: (this.#source.partition ?? 0) === 0 ? 'cleared' : 'gap' }
   }
 
   /** A queue that was cleared counts from the start. */
   #begin(): void {
     this.#heard = null
+    this.#early = 0
     this.#told = 0
     this.#plan(0)
   }

@@ -2,6 +2,7 @@ import { type Codec, jsonOf } from '../runtime/codec.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
+import { type Partition, readAddress, toAddress } from './address.ts'
 import { Chores } from './chores.ts'
 import { askAfter, deliver } from './outbox.ts'
 import { refillAll } from './refilling.ts'
@@ -11,12 +12,6 @@ import type { Source } from './source.ts'
 export interface SourceOptions {
   codec?: Codec<unknown>
   schemas?: SchemasByName
-}
-
-/** Which one it is of how many. */
-export interface Partition {
-  readonly number: number
-  readonly count: number
 }
 
 const SINCE = '6.2.0'
@@ -29,6 +24,11 @@ export function openSource(
   partition: Partition | null,
 ): Source {
   const place = { structure: 'queue', name: checkName('name', name), since: SINCE }
+  const address = toAddress({ name, partition })
+  const siblingAt = (other: string): Source => {
+    const { name: named, partition: part } = readAddress(other)
+    return openSource(runtime, named, { codec }, part)
+  }
   const source: Source = {
     unit: new Unit(runtime, partition === null ? place : { ...place, unit: String(partition.number) }),
     codec: partition === null ? codec : inPartitions(codec, partition.count),
@@ -39,9 +39,11 @@ export function openSource(
       deliver: () => deliver(source),
       askAfter: () => askAfter(source),
     }),
-    sibling: (other) => (other === name ? source : openSource(runtime, other, { codec }, null)),
+    address,
+    sibling: (other) => (other === address ? source : siblingAt(other)),
     checks: schemas === undefined ? null : new PayloadChecks(schemas),
     partition: partition === null ? null : partition.number,
+    partitions: partition === null ? 1 : partition.count,
   }
   return source
 }

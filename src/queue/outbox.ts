@@ -47,7 +47,7 @@ async function deliverPage(
 async function hand(source: Source, target: string, entries: readonly Pick<Entry, 'number' | 'what'>[]) {
   const other = source.sibling(target)
   const told = await learnTold(other.unit)
-  const from = { codec: other.codec.name, source: addressOf(source) }
+  const from = { codec: other.codec.name, source: source.address }
   const { chores } = await other.unit.run(receive, { ...from, ...told, entries })
   void other.chores.see(chores)
 }
@@ -63,18 +63,13 @@ export async function askAfter(source: Source): Promise<void> {
     for (const [queue, those] of byQueue(parents, (parent) => parent.queue)) {
       const other = source.sibling(queue)
       const wanted = those.map(({ id }) => id)
-      const { chores, absent } = await other.unit.run(watch, { target: source.name, wanted })
+      const { chores, absent } = await other.unit.run(watch, { target: source.address, wanted })
       void other.chores.see(chores)
       const news = absent.map((id) => ({ number: 0, what: Buffer.from(`a${id}`) }))
-      if (news.length > 0) await hand(other, source.name, news)
+      if (news.length > 0) await hand(other, source.address, news)
     }
     if (parents.length < PAGE) return
   }
-}
-
-/** Numbers rise within one partition; no name has a control character. */
-function addressOf({ name, partition }: Source): string {
-  return partition === null ? name : `${name}\x02${partition}`
 }
 
 function byQueue<Item>(items: readonly Item[], queueOf: (item: Item) => string): Map<string, Item[]> {

@@ -8,6 +8,7 @@ import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { type ClaimedJob, toClaimedJobs } from './claimed-job.ts'
 import type { ClaimTerms } from './claiming.ts'
 import { exchange } from './exchange.ts'
+import { type LentJobs, toLentJob } from './lending.ts'
 import { onlyFitting } from './misfits.ts'
 import { Settler, toAck } from './settling.ts'
 import type { Source } from './source.ts'
@@ -17,6 +18,8 @@ const RECHECK_UNHEARD_MS = 500
 
 interface Asked {
   readonly jobs: ClaimedJob[]
+  /** When the first of the leases ends, by the server's clock. */
+  readonly endsAtMs: number
   /** When to look again at the latest; 0: it need not be. */
   readonly recheckMs: number
 }
@@ -32,11 +35,22 @@ export class PartitionClaims {
 
   /** Resolves to none when there was none for `wait`; acks those that are done first. Throws the signal's reason. */
   async claim(terms: ClaimTerms, waiting: Waiting, done: readonly ClaimedJob[]): Promise<ClaimedJob[]> {
+    const { jobs } = await this.#claim(terms, waiting, done)
+    return jobs
+  }
+
+  /** As `claim`, for somebody else. Throws the signal's reason, and what the codec throws when it cannot read a payload. */
+  async lend(terms: ClaimTerms, waiting: Waiting): Promise<LentJobs> {
+    const { jobs, endsAtMs } = await this.#claim(terms, waiting, [])
+    return { jobs: jobs.map(toLentJob), leaseMs: terms.leaseMs, expiresAtMs: endsAtMs }
+  }
+
+  async #claim(terms: ClaimTerms, waiting: Waiting, done: readonly ClaimedJob[]): Promise<Asked> {
     const waitMs = toWaitMs(waiting)
     const { signal } = waiting
     signal?.throwIfAborted()
-    const { jobs } = await this.#askInTurn(terms, '', done)
-    if (jobs.length > 0 || waitMs === 0) return jobs
+    const asked = await this.#askInTurn(terms, '', done)
+    if (asked.jobs.length > 0 || waitMs === 0) return asked
     const endsAt = performance.now() + waitMs
     const id = this.#sources[0]?.unit.runtime.mailbox.newId() ?? ''
     const posts = await this.#listen(id)
@@ -56,11 +70,12 @@ export class PartitionClaims {
       endsAt,
       signal,
     }: { id: string; posts: Post[] | null; endsAt: number; signal?: AbortSignal | undefined },
-  ): Promise<ClaimedJob[]> {
+  ): Promise<Asked> {
     for (;;) {
-      const { jobs, recheckMs } = await this.#askInTurn(terms, id, [])
+      const asked = await this.#askInTurn(terms, id, [])
+      const { jobs, recheckMs } = asked
       const leftMs = Math.ceil(endsAt - performance.now())
-      if (jobs.length > 0 || leftMs <= 0) return jobs
+      if (jobs.length > 0 || leftMs <= 0) return asked
       const longest = posts === null ? RECHECK_UNHEARD_MS : RECHECK_MS
       const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)
       await (posts === null ? pause(ms, signal) : anyOf(posts, ms, signal))
@@ -71,6 +86,7 @@ export class PartitionClaims {
   async #askInTurn(terms: ClaimTerms, worker: string, done: readonly ClaimedJob[]): Promise<Asked> {
     const jobs: ClaimedJob[] = []
     const rechecks: number[] = []
+    const ends: number[] = []
     const failures: unknown[] = []
     for (const source of this.#inTurn()) {
       const acks = done.filter((job) => job.partition === source.partition)
@@ -79,13 +95,15 @@ export class PartitionClaims {
       try {
         const asked = await ask(source, { ...terms, limit }, worker, acks)
         jobs.push(...asked.jobs)
+        if (limit > 0) ends.push(asked.endsAtMs)
         if (asked.recheckMs > 0) rechecks.push(asked.recheckMs)
       } catch (error) {
         failures.push(error)
       }
     }
     if (jobs.length === 0 && failures.length > 0) throw failures[0]
-    return { jobs, recheckMs: rechecks.length === 0 ? 0 : Math.min(...rechecks) }
+    const endsAtMs = Math.min(...(jobs.length === 0 ? ends : jobs.map(({ expiresAtMs }) => expiresAtMs)))
+    return { jobs, endsAtMs, recheckMs: rechecks.length === 0 ? 0 : Math.min(...rechecks) }
   }
 
   #inTurn(): Source[] {
@@ -127,7 +145,9 @@ async function ask(
     acks = []
     const claimed = toClaimedJobs(source, new Settler(source), exchanged)
     const jobs = await onlyFitting(source.checks, claimed)
-    if (jobs.length > 0 || claimed.length === 0) return { jobs, recheckMs: exchanged.recheckMs }
+    if (jobs.length > 0 || claimed.length === 0) {
+      return { jobs, endsAtMs: exchanged.endsAtMs, recheckMs: exchanged.recheckMs }
+    }
   }
 }
 

@@ -1,35 +1,87 @@
 // Single jobs of a queue in partitions. The ids that the queue gives tell the partition; a job's own id is looked for
 // where it is when the job has no group, and then everywhere.
 
-import { checkText } from '../runtime/arguments.ts'
+import { checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
-import { placeOf } from './ids.ts'
-import type { Job, JobState } from './job.ts'
-import type { Failures, JobListOptions, JobPage, Jobs, SearchOptions } from './jobs.ts'
+import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { type Ask, askEach, pageThrough, placeId } from './asking-partitions.ts'
+import { ABSENT, type JobEnd } from './awaiting.ts'
+import { changeParentsOf, type ParentsChanged } from './changing-parents.ts'
+import type { JobHistory } from './history.ts'
+import type { FoundJob, JobState } from './job.ts'
+import {
+  checkLimit,
+  type Failures,
+  type JobListOptions,
+  type JobPage,
+  Jobs,
+  type SearchOptions,
+} from './jobs.ts'
+import { type ParentId, toParents } from './parents.ts'
+import type { Parent } from './parents-of.ts'
+import { asCalledAt, everyName, idsOfQueue } from './partition-parents.ts'
+import type { Source } from './source.ts'
+import { countTags, type TagCount } from './tagging.ts'
 
 type ListName = Parameters<Jobs['list']>[0]
 
+interface Place {
+  readonly partition: number
+  /** What the partition calls the job. */
+  readonly own: string
+}
+
 export class PartitionedJobs {
+  readonly #sources: readonly Source[]
   readonly #parts: readonly Jobs[]
   readonly #check: () => Promise<void>
 
   /** `check`: that the queue has so many partitions. */
-  constructor(parts: readonly Jobs[], check: () => Promise<void>) {
-    this.#parts = parts
+  constructor(sources: readonly Source[], check: () => Promise<void>) {
+    this.#sources = sources
+    this.#parts = sources.map((source) => new Jobs(source))
     this.#check = check
   }
 
   /** The job with this id, its own or the one the queue gave it; null when it is not known (any more). */
-  async find(id: string): Promise<Job | null> {
+  async find(id: string): Promise<FoundJob | null> {
     const [job = null] = await this.findMany([id])
     return job
   }
 
   /** Those of the jobs that are known. */
-  async findMany(ids: readonly string[]): Promise<Job[]> {
+  async findMany(ids: readonly string[]): Promise<FoundJob[]> {
     const found = await this.#ofEach(ids, (jobs, own) => jobs.findEach(own), null)
     return found.filter((job) => job !== null)
+  }
+
+  /** What happened to the job, from the time it was enqueued until now; null when it is not known (any more). */
+  history(id: string): Promise<JobHistory | null> {
+    return this.#ofOne(id, (jobs, own) => jobs.history(own), null)
+  }
+
+  /**
+   * As that of a queue. A job's own id is one that is known when the call begins: else it is only asked how it ended.
+   */
+  async waitForResult(id: string, options: Waiting = {}): Promise<JobEnd | null> {
+    checkOptions('options', options, ['wait', 'signal'])
+    toWaitMs(options)
+    options.signal?.throwIfAborted()
+    const place = await this.#placeOf(id)
+    if (place !== null) return this.#part(place).waitForResult(place.own, options)
+    return this.#ofOne(
+      id,
+      async (jobs, own) => {
+        const end = await jobs.waitForResult(own)
+        return end?.state === 'absent' ? ABSENT : end
+      },
+      ABSENT,
+    )
+  }
+
+  /** Adds a line to the log of a job, whatever its state. Resolves to false when it is not known (any more). */
+  log(id: string, line: string): Promise<boolean> {
+    return this.#ofOne(id, (jobs, own) => jobs.log(own, line), false)
   }
 
   /** As that of a queue, one partition after the other: an order there is only in each of them. */
@@ -41,11 +93,71 @@ export class PartitionedJobs {
     return this.#page(after, (jobs, own) => jobs.search({ ...options, ...own }))
   }
 
+  /** The most common tags, with how many jobs have each; `limit` of them, by default 50. All tags are looked at. */
+  async tags({ limit }: { limit?: number } = {}): Promise<TagCount[]> {
+    const checked = checkLimit(limit)
+    await this.#check()
+    return countTags(this.#sources, checked)
+  }
+
+  /** As that of a queue. Throws InvalidArgumentError. */
+  tag(id: string, tags: readonly string[]): Promise<string[] | null> {
+    return this.#ofOne(id, (jobs, own) => jobs.tag(own, tags), null)
+  }
+
+  /** Takes tags from a job. Resolves to all that it has then, null when the job is not known (any more). */
+  untag(id: string, tags: readonly string[]): Promise<string[] | null> {
+    return this.#ofOne(id, (jobs, own) => jobs.untag(own, tags), null)
+  }
+
+  /** Follows a job: `isTracked` says so, and its events. Resolves to false when it is not known (any more). */
+  track(id: string): Promise<boolean> {
+    return this.#ofOne(id, (jobs, own) => jobs.track(own), false)
+  }
+
+  untrack(id: string): Promise<boolean> {
+    return this.#ofOne(id, (jobs, own) => jobs.untrack(own), false)
+  }
+
+  /** The jobs that are followed, one partition after the other, the oldest of each first. */
+  async tracked({ after, ...options }: JobListOptions = {}): Promise<JobPage> {
+    return this.#page(after, (jobs, own) => jobs.tracked({ ...options, ...own }))
+  }
+
   /**
    * Cancels jobs: `cancelled` are gone; `stopping` are at work, and their workers will be told; `absent` are not known.
    */
   cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
     return this.#ofEach(ids, (jobs, own) => jobs.cancel(own), 'absent')
+  }
+
+  /** The jobs that a job waits for, or waited for; none where it has none, or is not known (any more). */
+  async parents(id: string): Promise<Parent[]> {
+    const place = await this.#placeOf(id)
+    return place === null ? [] : this.#part(place).parents(place.own)
+  }
+
+  /** As that of a queue, for parents in the partition of the job: elsewhere the older one is not known. Throws InvalidArgumentError. */
+  async addParents(id: string, parents: readonly string[]): Promise<ParentsChanged> {
+    const named = idsOfQueue(toParents(parents), this.#queue)
+    if (named.length < new Set(parents).size)
+      throw new InvalidArgumentError('parents', 'must be ids of this queue')
+    refuseOthers([id, ...named].map((each) => placeId(each, this.#parts.length, 'parents')))
+    const place = await this.#placeOf(id)
+    if (place === null) return 'absent'
+    const places = named.length === 0 ? [] : await Promise.all(named.map((parent) => this.#placeOf(parent)))
+    refuseOthers([place, ...places])
+    const own = places.flatMap((each) => each?.own ?? [])
+    return this.#part(place).addParents(place.own, own)
+  }
+
+  /** Lets a blocked job wait for fewer jobs; without any it becomes ready. */
+  async removeParents(id: string, parents: readonly ParentId[]): Promise<ParentsChanged> {
+    const named = everyName(toParents(parents), this.#queue)
+    const place = await this.#placeOf(id)
+    if (place === null) return 'absent'
+    const source = this.#sources[place.partition] as Source
+    return changeParentsOf(source, place.own, asCalledAt(source.address, named), false)
   }
 
   /** Makes scheduled, dead and kept jobs ready now; their attempts count from the start. */
@@ -76,99 +188,73 @@ export class PartitionedJobs {
     return sum(await this.#ofAll((jobs) => jobs.dropFailed(kind)))
   }
 
+  /** In which partitions they are that have ids of their own; null: in none. */
+  partitionsOf(ids: readonly string[]): Promise<(number | null)[]> {
+    const find = async (jobs: Jobs, own: string[]): Promise<(number | null)[]> => {
+      const found = await jobs.findEach(own)
+      return found.map((job) => (job === null ? null : this.#parts.indexOf(jobs)))
+    }
+    return this.#ofEach(ids, find, null)
+  }
+
+  /** Null where no partition knows it. The ids that the queue gives tell the partition, whatever became of the job. */
+  async #placeOf(id: string): Promise<Place | null> {
+    const given = placeId(checkText('id', id, 512), this.#parts.length, 'id')
+    if (given !== null) {
+      await this.#check()
+      return { partition: given.partition, own: given.number }
+    }
+    const [partition = null] = await this.partitionsOf([id])
+    return partition === null ? null : { partition, own: id }
+  }
+
+  #part({ partition }: Place): Jobs {
+    return this.#parts[partition] as Jobs
+  }
+
+  get #queue(): Source {
+    return this.#sources[0] as Source
+  }
+
   async #ofAll<Told>(call: (jobs: Jobs) => Promise<Told>): Promise<Told[]> {
     await this.#check()
     return Promise.all(this.#parts.map(call))
   }
 
-  /** What one call says of each of the ids, in their order. */
-  async #ofEach<Told>(
-    ids: readonly string[],
-    call: (jobs: Jobs, own: string[]) => Promise<Told[]>,
+  #ofEach<Told>(ids: readonly string[], call: Ask<Jobs, Told>, absent: Told): Promise<Told[]> {
+    return askEach(this.#parts, this.#check, ids, call, absent)
+  }
+
+  /** What one call says of the job, `absent` where no partition knows it. */
+  async #ofOne<Told>(
+    id: string,
+    call: (jobs: Jobs, own: string) => Promise<Told>,
     absent: Told,
-  ): Promise<Told[]> {
-    const wanted = this.#place(ids)
-    await this.#check()
-    const told = new Map<number, Told>()
-    const ask = async (partition: number, places: readonly Wanted[]): Promise<void> => {
-      if (places.length === 0) return
-      const answers = await call(
-        this.#parts[partition] as Jobs,
-        places.map(({ own }) => own),
-      )
-      for (const [at, answer] of answers.entries()) {
-        if (answer !== absent) told.set((places[at] as Wanted).at, answer)
-      }
-    }
-    const partitions = [...this.#parts.keys()]
-    await Promise.all(
-      partitions.map((each) =>
-        ask(
-          each,
-          wanted.filter(({ home }) => home === each),
-        ),
-      ),
+  ): Promise<Told> {
+    const [told = absent] = await this.#ofEach(
+      [id],
+      (jobs, [own]) => alone(call(jobs, own as string)),
+      absent,
     )
-    const missing = wanted.filter(({ at, surely }) => !surely && !told.has(at))
-    await Promise.all(
-      partitions.map((each) =>
-        ask(
-          each,
-          missing.filter(({ home }) => home !== each),
-        ),
-      ),
-    )
-    return ids.map((_, at) => told.get(at) ?? absent)
+    return told
   }
 
-  #place(ids: readonly string[]): Wanted[] {
-    if (!Array.isArray(ids) || ids.length === 0 || ids.length > 1000) {
-      throw new InvalidArgumentError('ids', 'must be a list of 1 to 1000 ids')
-    }
-    return ids.map((id, at) => {
-      const place = placeOf(checkText('ids', id, 512))
-      if (place === null)
-        return { at, own: id, home: partitionOf(id, this.#parts.length, 'ids'), surely: false }
-      if (place.partition >= this.#parts.length) {
-        throw new InvalidArgumentError('ids', `name partition ${place.partition} of ${this.#parts.length}`)
-      }
-      return { at, own: place.number, home: place.partition, surely: true }
-    })
-  }
-
-  async #page(
+  #page(
     after: string | undefined,
     look: (jobs: Jobs, own: { after?: string }) => Promise<JobPage>,
   ): Promise<JobPage> {
-    let { partition, own } = this.#marker(after)
-    await this.#check()
-    for (;;) {
-      const { jobs, next } = await look(this.#parts[partition] as Jobs, own)
-      if (next !== null) return { jobs, next: `${partition}-${next}` }
-      partition += 1
-      if (partition === this.#parts.length) return { jobs, next: null }
-      if (jobs.length > 0) return { jobs, next: `${partition}-0` }
-      own = {}
-    }
-  }
-
-  #marker(after: string | undefined): { partition: number; own: { after?: string } } {
-    if (after === undefined) return { partition: 0, own: {} }
-    const place = placeOf(after)
-    if (place === null || place.partition >= this.#parts.length) {
-      throw new InvalidArgumentError('after', 'must be the next of a page')
-    }
-    return { partition: place.partition, own: { after: place.number } }
+    return pageThrough(this.#parts, this.#check, after, look, ({ jobs }) => jobs.length === 0)
   }
 }
 
-interface Wanted {
-  readonly at: number
-  /** What its partition calls the job. */
-  readonly own: string
-  readonly home: number
-  /** False where the job may be in another partition. */
-  readonly surely: boolean
+/** A job and its parents, null where it is not known; throws InvalidArgumentError where they are not in one partition. */
+function refuseOthers(places: readonly ({ readonly partition: number } | null)[]): void {
+  if (new Set(places.flatMap((place) => place?.partition ?? [])).size <= 1) return
+  throw new InvalidArgumentError('parents', 'must be in the partition of the job: give them its group')
+}
+
+async function alone<Told>(telling: Promise<Told>): Promise<Told[]> {
+  return [await telling]
 }
 
 function together(one: Failures | null, other: Failures): Failures {

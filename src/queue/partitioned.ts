@@ -1,19 +1,21 @@
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Agreement } from './agreement.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import { type Enqueued, Enqueuer, type Outgoing } from './enqueueing.ts'
+import { type Enqueued, Enqueuer } from './enqueueing.ts'
+import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
+import { leasesIn } from './finding-leases.ts'
 import type { Handlers } from './handling.ts'
 import { checkHooks, type QueueHooks } from './hooks.ts'
-import { looksGiven } from './ids.ts'
 import type { JobOptions } from './job-options.ts'
-import { Jobs as JobList } from './jobs.ts'
+import type { LentJobs } from './lending.ts'
+import { listenTo } from './listening.ts'
 import { openSource } from './open-source.ts'
 import { PartitionClaims } from './partition-claiming.ts'
 import { PartitionedJobs } from './partition-jobs.ts'
+import { PartitionedRecurring } from './partition-recurring.ts'
+import { type Routed, Router } from './partition-routing.ts'
 import { inspectionOf, type PartitionedQueueInspection, PartitionedSettings } from './partition-settings.ts'
 import { type NewJob, Preparer } from './preparing.ts'
 import {
@@ -21,12 +23,15 @@ import {
   type ClaimOptions,
   checkAcks,
   clearSource,
+  LEND_OPTIONS,
   Queue,
   type QueueOptions,
   toClaimTerms,
 } from './queue.ts'
 import { Settings } from './settings.ts'
+import { SettlingByToken } from './settling-by-token.ts'
 import type { Source } from './source.ts'
+import { readNames, readStats, type Stats, type StatsOptions } from './stats.ts'
 import { Worker, type WorkOptions } from './worker.ts'
 
 export interface PartitionedQueueOptions extends QueueOptions {
@@ -46,14 +51,18 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
   readonly jobs: PartitionedJobs
   /** What holds for the whole queue, and for its groups. */
   readonly settings: PartitionedSettings
+  /** What becomes of lent jobs, told by whoever has their tokens. */
+  readonly settle: SettlingByToken
+  /** Jobs that are spawned again and again, at times of their own. */
+  readonly recurring: PartitionedRecurring<Jobs>
   readonly #sources: readonly Source[]
   readonly #hooks: QueueHooks
   readonly #preparer: Preparer
+  readonly #router: Router
   readonly #enqueuers: readonly Enqueuer[]
   readonly #claims: PartitionClaims
   readonly #agreement: Agreement
   readonly #settings: readonly Settings[]
-  #turn: number
 
   constructor(runtime: Runtime, name: string, { partitions, ...options }: PartitionedQueueOptions) {
     checkOptions('options', options, ['codec', 'schemas', 'hooks'])
@@ -69,12 +78,13 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
     this.#claims = new PartitionClaims(this.#sources)
     this.#agreement = new Agreement(first)
     this.#settings = this.#sources.map((source) => new Settings(source))
-    this.jobs = new PartitionedJobs(
-      this.#sources.map((source) => new JobList(source)),
-      () => this.#agreement.check(),
-    )
-    this.settings = new PartitionedSettings(this.#settings, () => this.#agreement.establish())
-    this.#turn = Math.floor(Math.random() * count)
+    const agree = (): Promise<void> => this.#agreement.establish()
+    const check = (): Promise<void> => this.#agreement.check()
+    this.jobs = new PartitionedJobs(this.#sources, check)
+    this.#router = new Router(this.#sources, (ids) => this.jobs.partitionsOf(ids))
+    this.settings = new PartitionedSettings(this.#settings, agree)
+    this.settle = new SettlingByToken(first, leasesIn(this.#sources, check))
+    this.recurring = new PartitionedRecurring(this.#sources, { agree, check })
   }
 
   /** How many partitions the queue has. */
@@ -83,8 +93,8 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
   }
 
   /**
-   * Puts a job into the partition of its group; without one into that of its own id, else of its unique key; else of its idempotency
-   * key; without any into each in turn. An id and a unique key hold within the partition. Throws InvalidArgumentError.
+   * Puts a job into the partition of its group; without one into that of its own id, else of its unique key, else of its idempotency
+   * key, else of its first parent; without any into each in turn. An id and a unique key hold within the partition. Throws InvalidArgumentError.
    */
   async enqueue<Name extends keyof Given & string>(
     name: Name,
@@ -92,9 +102,11 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
     options?: JobOptions,
   ): Promise<Enqueued> {
     const outgoing = await this.#preparer.one(name, payload, options)
-    const enqueuer = this.#enqueuers[this.#route(outgoing)] as Enqueuer
+    const [routed] = this.#router.route([outgoing]) as [Routed]
     await this.#agreement.establish()
-    return enqueuer.enqueue(outgoing)
+    const [[placed]] =
+      outgoing.options.parents === '' ? [[routed]] : ((await this.#router.inSteps([routed])) as [[Routed]])
+    return (this.#enqueuers[placed.partition] as Enqueuer).enqueue(placed.job)
   }
 
   /**
@@ -102,18 +114,10 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
    * partitions are several calls: an error leaves what the others did.
    */
   async enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]> {
-    const outgoing = await this.#preparer.many(jobs)
-    const routes = outgoing.map((job) => this.#route(job))
+    const routed = this.#router.route(await this.#preparer.many(jobs))
     await this.#agreement.establish()
     const enqueued: Enqueued[] = []
-    const sent = this.#enqueuers.map(async (enqueuer, partition) => {
-      const places = [...routes.keys()].filter((at) => routes[at] === partition)
-      if (places.length === 0) return
-      const results = await enqueuer.enqueueMany(places.map((at) => outgoing[at] as Outgoing))
-      for (const [at, result] of results.entries()) enqueued[places[at] as number] = result
-    })
-    const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
-    if (failed?.status === 'rejected') throw failed.reason
+    for (const step of await this.#router.inSteps(routed)) await this.#sendStep(step, enqueued)
     return enqueued
   }
 
@@ -128,6 +132,16 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
     return jobs as ClaimedJob<Jobs[keyof Jobs]>[]
   }
 
+  /**
+   * As `claim`, for somebody else: this process hands the jobs on and keeps nothing of them. Whoever has the id and the
+   * token of one names them to `settle`, in any process. The first of the leases ends at `expiresAtMs`.
+   */
+  async lend(options: Omit<ClaimOptions, 'acks'> = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
+    checkOptions('options', options, LEND_OPTIONS)
+    const lent = await this.#claims.lend(toClaimTerms(options), options)
+    return lent as LentJobs<Jobs[keyof Jobs]>
+  }
+
   /** Starts to work on the jobs of all partitions: what is free is shared out among them. Throws InvalidArgumentError. */
   work(handlers: Handlers<Jobs>, options: WorkOptions = {}): Worker<Jobs> {
     return new Worker(this.#sources, handlers, options, this.#hooks)
@@ -136,6 +150,30 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
   /** A read-only picture of the queue, with one of each partition. */
   async inspect(): Promise<PartitionedQueueInspection> {
     return inspectionOf(await Promise.all(this.#settings.map((settings) => settings.inspect())))
+  }
+
+  /**
+   * What happens in all partitions from now on, in the order of each. What may have been missed in one is told as a `gap`. The
+   * loop throws the signal's reason. Throws InvalidArgumentError.
+   */
+  events(options: EventOptions = {}): AsyncGenerator<QueueEvent, void, undefined> {
+    const filter = toFilter(options)
+    return listenTo(this.#sources, filter, options.signal, () => this.#agreement.check())
+  }
+
+  /**
+   * What happened in all partitions, in each minute, hour or day: how many jobs, how long they waited and how long they ran.
+   * Throws InvalidArgumentError.
+   */
+  async stats(options: StatsOptions = {}): Promise<Stats> {
+    await this.#agreement.check()
+    return readStats(this.#sources, options)
+  }
+
+  /** The names of jobs that `stats` tells apart: the first hundred of each partition. */
+  async names(): Promise<string[]> {
+    await this.#agreement.check()
+    return readNames(this.#sources)
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */
@@ -149,13 +187,15 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
     return cleared.includes(true)
   }
 
-  #route({ options: { group, id, unique, idempotencyKey, parents } }: Outgoing): number {
-    if (parents !== '') throw new InvalidArgumentError('parents', 'must not be there: partitions know none')
-    if (looksGiven(id)) throw new InvalidArgumentError('id', 'must not be digits, a dash and digits')
-    const decisive = group || id || unique || idempotencyKey
-    if (decisive !== '') return partitionOf(decisive, this.partitions, group !== '' ? 'group' : 'id')
-    this.#turn = (this.#turn + 1) % this.partitions
-    return this.#turn
+  async #sendStep(step: readonly Routed[], enqueued: Enqueued[]): Promise<void> {
+    const sent = this.#enqueuers.map(async (enqueuer, partition) => {
+      const those = step.filter((each) => each.partition === partition)
+      if (those.length === 0) return
+      const results = await enqueuer.enqueueMany(those.map(({ job }) => job))
+      for (const [at, result] of results.entries()) enqueued[(those[at] as Routed).at] = result
+    })
+    const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
   }
 }
 

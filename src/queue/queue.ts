@@ -11,6 +11,7 @@ import { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimJobs } from './claiming.ts'
 import { type Enqueued, Enqueuer } from './enqueueing.ts'
 import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
+import { leasesOf } from './finding-leases.ts'
 import type { Handlers } from './handling.ts'
 import { checkHooks, type QueueHooks } from './hooks.ts'
 import type { JobOptions } from './job-options.ts'
@@ -49,7 +50,7 @@ export interface ClaimOptions extends Waiting {
   acks?: readonly ClaimedJob[]
 }
 
-const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
+export const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
 export const CLAIM_OPTIONS: readonly string[] = [...LEND_OPTIONS, 'acks'] as const
 
 /**
@@ -88,7 +89,7 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
     this.#enqueuer = new Enqueuer(source)
     this.jobs = new JobList(source)
     this.settings = new Settings(source)
-    this.settle = new SettlingByToken(source)
+    this.settle = new SettlingByToken(source, leasesOf(source))
     this.recurring = new Recurring(source)
   }
 
@@ -152,7 +153,7 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
    * been missed is told as a `gap`. The loop throws the signal's reason. Throws InvalidArgumentError.
    */
   events(options: EventOptions = {}): AsyncGenerator<QueueEvent, void, undefined> {
-    return listenTo(this.#source, toFilter(options), options.signal)
+    return listenTo([this.#source], toFilter(options), options.signal)
   }
 
   /**
@@ -160,12 +161,12 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
    * InvalidArgumentError.
    */
   async stats(options: StatsOptions = {}): Promise<Stats> {
-    return readStats(this.#source, options)
+    return readStats([this.#source], options)
   }
 
   /** The names of jobs that `stats` tells apart. */
   async names(): Promise<string[]> {
-    return readNames(this.#source)
+    return readNames([this.#source])
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */

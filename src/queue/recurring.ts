@@ -91,6 +91,12 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
     return { nextAtMs: orNull(filled.status === 'refilled' ? filled.nextMs : answer.nextMs) }
   }
 
+  /** Throws InvalidArgumentError where `set` would. */
+  check(id: string, options: RecurringOptions<Jobs>): void {
+    checkText('id', id, MAX_ID_BYTES)
+    this.#define(options)
+  }
+
   /** No further job is spawned; those that were stay. Resolves to false when there was none with this id. */
   async remove(id: string): Promise<boolean> {
     const { existed } = await this.#source.unit.run(unrecur, { id: checkText('id', id, MAX_ID_BYTES) })

@@ -1,7 +1,6 @@
 // What becomes of jobs, told by whoever knows only their ids and tokens: another process, or the client of a service.
 // Each job is judged by itself, and that one was lost is a value: it fails no other.
 
-import { find } from '../generated/queue.ts'
 import { checkOptions, checkText, checkToken } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -9,17 +8,12 @@ import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type Advanced, type NextJob, toStep } from './advancing.ts'
 import { type BuryOptions, type RetryOptions, toFailure, toRetry } from './claimed-job.ts'
 import type { LossReason } from './exchange.ts'
-import type { Leased } from './leased.ts'
+import type { FindLeases, Held, JobLease } from './finding-leases.ts'
 import { encodeProgress, type Note, toLine } from './noting.ts'
 import { encodeResult, type Outcome, type Retried, Settler } from './settling.ts'
 import type { Source } from './source.ts'
 
-/** One attempt at one job, as a claim told it. */
-export interface JobLease {
-  /** The job's own id, or the one the queue gave it. */
-  id: string
-  token: number
-}
+export type { JobLease } from './finding-leases.ts'
 
 export interface AckedJob extends JobLease {
   /** Kept with the job where the queue keeps jobs that are done. */
@@ -53,25 +47,26 @@ export interface ExtendedJobs {
   readonly jobs: Settled<'extended'>[]
 }
 
-type Send<Result> = (leased: Leased) => Promise<Result>
+type Send<Result> = (held: Held) => Promise<Result>
 
 const MAX_JOBS = 500
-const GIVEN_BY_QUEUE = /^\d+$/
 
 export class SettlingByToken {
   readonly #source: Source
-  readonly #settler: Settler
+  readonly #find: FindLeases
 
-  constructor(source: Source) {
+  /** `source`: any, where the queue has several. */
+  constructor(source: Source, findLeases: FindLeases) {
     this.#source = source
-    this.#settler = new Settler(source)
+    this.#find = findLeases
   }
 
   /** The jobs are done. A repeated call is told the same while the job is known. Throws InvalidArgumentError. */
   async ack(jobs: readonly AckedJob[]): Promise<Settled<'acked'>[]> {
     return this.#settle(jobs, ['result'], ({ result }): Send<Settled<'acked'>> => {
       const encoded = encodeResult(result, this.#source)
-      return async (leased) => toSettled('acked', await this.#settler.sendAck({ ...leased, result: encoded }))
+      return async ({ leased, settler }) =>
+        toSettled('acked', await settler.sendAck({ ...leased, result: encoded }))
     })
   }
 
@@ -82,8 +77,8 @@ export class SettlingByToken {
   async advance(jobs: readonly AdvancedJob[]): Promise<SettledAdvance[]> {
     return this.#settle(jobs, ['next', 'result'], ({ next, result }): Send<SettledAdvance> => {
       const step = toStep(next, encodeResult(result, this.#source), this.#source)
-      return async ({ number, token }) => {
-        const outcome = await this.#settler.sendStep({ ...step, number, token })
+      return async ({ leased: { number, token }, settler }) => {
+        const outcome = await settler.sendStep({ ...step, number, token })
         return typeof outcome === 'string'
           ? { outcome: 'lost', reason: outcome }
           : { outcome: 'advanced', next: outcome }
@@ -98,8 +93,8 @@ export class SettlingByToken {
   async retry(jobs: readonly RetriedJob[]): Promise<Settled<Retried>[]> {
     return this.#settle(jobs, ['delay', 'kind', 'message'], (job): Send<Settled<Retried>> => {
       const failure = toRetry(job)
-      return async (leased) => {
-        const outcome = await this.#settler.sendRetry({ ...leased, ...failure })
+      return async ({ leased, settler }) => {
+        const outcome = await settler.sendRetry({ ...leased, ...failure })
         if (outcome === 'retried' || outcome === 'buried') return { outcome }
         return { outcome: 'lost', reason: outcome }
       }
@@ -110,7 +105,8 @@ export class SettlingByToken {
   async bury(jobs: readonly BuriedJob[]): Promise<Settled<'buried'>[]> {
     return this.#settle(jobs, ['kind', 'message'], (job): Send<Settled<'buried'>> => {
       const failure = toFailure(job, 'buried')
-      return async (leased) => toSettled('buried', await this.#settler.sendBurial({ ...leased, ...failure }))
+      return async ({ leased, settler }) =>
+        toSettled('buried', await settler.sendBurial({ ...leased, ...failure }))
     })
   }
 
@@ -119,9 +115,10 @@ export class SettlingByToken {
     return this.#settle(
       jobs,
       [],
-      (): Send<Settled<'released'>> => async (leased) => {
-        return toSettled('released', await this.#settler.sendRelease({ ...leased, delayMs: 0 }))
-      },
+      (): Send<Settled<'released'>> =>
+        async ({ leased, settler }) => {
+          return toSettled('released', await settler.sendRelease({ ...leased, delayMs: 0 }))
+        },
     )
   }
 
@@ -129,14 +126,22 @@ export class SettlingByToken {
   async extend(jobs: readonly JobLease[], lease: Duration = '30s'): Promise<ExtendedJobs> {
     checkJobs(jobs, [])
     const leaseMs = toLeaseMs(lease)
-    const leased = await this.#leasesOf(jobs)
-    const known = leased.filter((each) => each !== null)
-    const { endsAtMs, outcomes } = await this.#settler.sendExtensions(known, leaseMs)
-    const told = new Map(known.map((each, at) => [each, outcomes[at] ?? null]))
-    const settled = leased.map((each) =>
+    const held = await this.#find(jobs, false)
+    const told = new Map<Held, Outcome>()
+    const ends: number[] = []
+    const extending = bySettler(held, this.#source).map(async ([settler, those]) => {
+      const { endsAtMs, outcomes } = await settler.sendExtensions(
+        those.map(({ leased }) => leased),
+        leaseMs,
+      )
+      ends.push(endsAtMs)
+      for (const [at, each] of those.entries()) told.set(each, outcomes[at] ?? null)
+    })
+    await Promise.all(extending)
+    const settled = held.map((each) =>
       each === null ? ABSENT : toSettled('extended', told.get(each) ?? null),
     )
-    return { leaseMs, expiresAtMs: endsAtMs, jobs: settled }
+    return { leaseMs, expiresAtMs: Math.min(...ends), jobs: settled }
   }
 
   /** Tells others how far the attempt has come. Throws InvalidArgumentError. */
@@ -151,7 +156,9 @@ export class SettlingByToken {
 
   async #note(job: JobLease, what: Note['what'], value: Note['value']): Promise<Settled<'noted'>> {
     checkJobs([job], [])
-    return toSettled('noted', await this.#settler.note({ number: job.id, token: job.token, what, value }))
+    const [held = null] = await this.#find([job], true)
+    if (held === null) return ABSENT
+    return toSettled('noted', await held.settler.note({ ...held.leased, what, value }))
   }
 
   /** Everything is checked before anything is sent; what is sent travels together. */
@@ -162,28 +169,27 @@ export class SettlingByToken {
   ): Promise<(Result | typeof ABSENT)[]> {
     checkJobs(jobs, known)
     const sends = jobs.map(prepare)
-    const leased = await this.#leasesOf(jobs)
+    const held = await this.#find(jobs, false)
     const settling = sends.map(async (send, at) => {
-      const each = leased[at] ?? null
+      const each = held[at] ?? null
       return each === null ? ABSENT : send(each)
     })
     return Promise.all(settling)
   }
-
-  /** What the scripts call the jobs; null where there is none. The ids that the queue gave are what they want. */
-  async #leasesOf(jobs: readonly JobLease[]): Promise<(Leased | null)[]> {
-    const { unit, codec } = this.#source
-    const wanted = jobs.map(({ id }) => id).filter((id) => !GIVEN_BY_QUEUE.test(id))
-    const found = wanted.length === 0 ? [] : (await unit.run(find, { codec: codec.name, wanted })).jobs
-    const numbers = new Map(found.map(({ id, number }) => [id, String(number)]))
-    return jobs.map(({ id, token }) => {
-      const number = GIVEN_BY_QUEUE.test(id) ? id : numbers.get(id)
-      return number === undefined ? null : { number, token }
-    })
-  }
 }
 
 const ABSENT = { outcome: 'lost', reason: 'absent' } as const
+
+/** Where none is known somebody is asked nevertheless, for the time. */
+function bySettler(held: readonly (Held | null)[], source: Source): [Settler, Held[]][] {
+  const groups = new Map<Settler, Held[]>()
+  for (const each of held.filter((one) => one !== null)) {
+    const those = groups.get(each.settler)
+    if (those === undefined) groups.set(each.settler, [each])
+    else those.push(each)
+  }
+  return groups.size > 0 ? [...groups] : [[new Settler(source), []]]
+}
 
 /** An attempt that has done before what it asks for has done it. */
 function toSettled<Done extends string>(done: Done, why: Outcome): Settled<Done> {

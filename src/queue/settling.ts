@@ -5,7 +5,7 @@ import type { BatchTerms } from '../runtime/batcher.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
-import { type Advanced, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
+import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
 import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
 import type { Leased } from './leased.ts'
@@ -73,7 +73,7 @@ export class Settler implements Settling {
   sendStep(step: Step): Promise<Advanced | LossReason> {
     const send = (steps: Step[]): Promise<(Advanced | LossReason)[]> => sendSteps(this.#source, steps)
     const bytes = Buffer.byteLength(step.payload) + Buffer.byteLength(step.result)
-    return this.#batcher('steps', STEPS, send).addOne(step, bytes)
+    return this.#batcher('steps', STEPS, send).addOne(asCalledBy(this.#source, step), bytes)
   }
 
   /** As `retry`; that the job was lost is a value. */

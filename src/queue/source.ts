@@ -12,10 +12,14 @@ export interface Source {
   /** For how many calls the quick way to claim is not tried. */
   readonly pace: { slowly: number }
   readonly chores: Chores
-  /** Another queue, with the same codec. */
-  sibling(name: string): Source
+  /** What other queues call it, and this partition of it. */
+  readonly address: string
+  /** Another queue by its address, with the same codec. */
+  sibling(address: string): Source
   /** Null: any payload will do. */
   readonly checks: PayloadChecks | null
   /** Which partition of the queue it is; null: the queue has none. */
   readonly partition: number | null
+  /** How many the queue has; 1 where it has none. */
+  readonly partitions: number
 }

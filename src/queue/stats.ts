@@ -49,32 +49,42 @@ type Told = StatsAnswer['periods'][number]
 const OPTIONS = ['name', 'by', 'last', 'from', 'to'] as const
 const KEPT = { minute: 120, hour: 72, day: 90 } as const
 
-export async function readStats({ unit }: Source, options: StatsOptions): Promise<Stats> {
+/** Of one source, or of all partitions: then in the periods of the first one's clock. Throws InvalidArgumentError. */
+export async function readStats(sources: readonly Source[], options: StatsOptions): Promise<Stats> {
   checkOptions('options', options, OPTIONS)
   const { name, last, from, to } = options
   const by = checkOneOf('by', options.by ?? 'minute', ['minute', 'hour', 'day'] as const)
-  const answer = await unit.run(stats, {
-    name: name === undefined ? '' : checkJobName(name),
-    by,
+  const common = { name: name === undefined ? '' : checkJobName(name), by }
+  const [first, ...others] = sources as [Source, ...Source[]]
+  const answer = await first.unit.run(stats, {
+    ...common,
     fromMs: from === undefined ? 0 : checkInteger('from', from, 1, Number.MAX_SAFE_INTEGER),
     toMs: to === undefined ? 0 : checkInteger('to', to, 1, Number.MAX_SAFE_INTEGER),
     count: last === undefined ? 0 : checkInteger('last', last, 1, KEPT[by]),
   })
-  return { periods: toPeriods(answer), total: toCounts(answer.periods) }
+  const { firstMs, lastMs } = answer
+  // Where the first has kept none of what is asked for, neither have the others.
+  const asked = firstMs > lastMs ? [] : others
+  const more = asked.map(({ unit }) =>
+    unit.run(stats, { ...common, fromMs: firstMs, toMs: lastMs, count: 0 }),
+  )
+  const told = [...answer.periods, ...(await Promise.all(more)).flatMap(({ periods }) => periods)]
+  return { periods: toPeriods(answer, told), total: toCounts(told) }
 }
 
 /** The names of jobs of which statistics are kept. */
-export async function readNames({ unit }: Source): Promise<string[]> {
-  const { names } = await unit.run(stats, { name: '', by: 'minute', fromMs: 0, toMs: 0, count: 1 })
-  return names
+export async function readNames(sources: readonly Source[]): Promise<string[]> {
+  const asked = { name: '', by: 'minute', fromMs: 0, toMs: 0, count: 1 }
+  const answers = await Promise.all(sources.map(({ unit }) => unit.run(stats, asked)))
+  return [...new Set(answers.flatMap(({ names }) => names))]
 }
 
-function toPeriods({ firstMs, lastMs, lengthMs, periods }: StatsAnswer): StatsPeriod[] {
-  const told = new Map(periods.map((period) => [period.atMs, period]))
+function toPeriods({ firstMs, lastMs, lengthMs }: StatsAnswer, told: readonly Told[]): StatsPeriod[] {
+  const byTime = new Map<number, Told[]>()
+  for (const period of told) byTime.set(period.atMs, [...(byTime.get(period.atMs) ?? []), period])
   const all: StatsPeriod[] = []
   for (let atMs = firstMs; atMs <= lastMs; atMs += lengthMs) {
-    const period = told.get(atMs)
-    all.push({ atMs, ...toCounts(period === undefined ? [] : [period]) })
+    all.push({ atMs, ...toCounts(byTime.get(atMs) ?? []) })
   }
   return all
 }

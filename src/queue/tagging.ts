@@ -39,16 +39,34 @@ export async function searchTagged(
   return { jobs: jobs.map((job) => toJob(job, source)), next: next === '0' ? null : next }
 }
 
-/** The most common first. In steps, so that no call keeps others waiting. */
-export async function countTags({ unit }: Source, limit: number): Promise<TagCount[]> {
+/** The most common first, of one source or of all partitions. */
+export async function countTags(sources: readonly Source[], limit: number): Promise<TagCount[]> {
+  const [first, ...others] = sources as [Source, ...Source[]]
+  if (others.length === 0) return countTagsOf(first, limit)
+  // What is rare in each may be common in all.
+  const all = await Promise.all(sources.map((source) => countTagsOf(source, Infinity)))
+  const counts = new Map<string, number>()
+  for (const { tag, count } of all.flat()) counts.set(tag, (counts.get(tag) ?? 0) + count)
+  return mostCommon(
+    [...counts].map(([tag, count]) => ({ tag, count })),
+    limit,
+  )
+}
+
+/** In steps, so that no call keeps others waiting. */
+async function countTagsOf({ unit }: Source, limit: number): Promise<TagCount[]> {
   let [most, after]: [TagCount[], string] = [[], '']
   do {
     const { tags, next } = await unit.run(tagsOf, { after, limit: STEP })
     const all = [...most, ...tags.map(({ tag, count }) => ({ tag, count }))]
-    most = all.toSorted((one, other) => other.count - one.count).slice(0, limit)
+    most = mostCommon(all, limit)
     after = next
   } while (after !== '')
   return most
+}
+
+function mostCommon(counts: readonly TagCount[], limit: number): TagCount[] {
+  return counts.toSorted((one, other) => other.count - one.count).slice(0, limit)
 }
 
 /** Null where there is no such job. Throws InvalidArgumentError. */

@@ -43,3 +43,37 @@ test('on a cluster a worker is woken by every partition, and so is a claim', asy
   expect(await claiming).toHaveLength(1)
   expect(await queue.inspect()).toMatchObject({ acked: 8, claimed: 1, idle: 0 })
 })
+
+test('on a cluster jobs wait for those of other nodes, are lent and settled, and what happens to them is heard', async () => {
+  const { queue, again } = setup({ partitions: 8, cluster: true })
+  const groups = groupsFor(8)
+  const aborter = new AbortController()
+  const heard = new Set<string>()
+  const listening = (async () => {
+    for await (const event of queue.events({ signal: aborter.signal })) if ('id' in event) heard.add(event.id)
+  })()
+  const parents: string[] = []
+  for (const group of groups) parents.push((await queue.enqueue('mail', { to: 'parent' }, { group })).id)
+  const child = await queue.enqueue('mail', { to: 'child' }, { parents, group: groups[5] as string })
+  await queue.recurring.set('tick', { name: 'mail', payload: { to: 'tick' }, every: '1h' })
+  expect((await queue.jobs.find(child.id))?.state).toBe('blocked')
+
+  const other = again()
+  const { jobs } = await queue.lend({ limit: 20 })
+  const settled = await other.settle.ack(jobs.map(({ id, token }) => ({ id, token })))
+  expect(settled).toEqual(parents.map(() => ({ outcome: 'acked' })))
+  const [job] = await other.claim({ wait: '20s' })
+  const { id = null } =
+    (await job?.advance({ name: 'mail', payload: { to: 'next' }, group: groups[2] as string })) ?? {}
+
+  expect([job?.id, id]).toEqual([child.id, null])
+  await until(async () => (await queue.inspect()).partitions[2]?.ready === 1)
+  expect((await queue.stats()).total).toMatchObject({ enqueued: 10, acked: 9, run: { count: 9 } })
+  expect((await other.recurring.list()).recurring).toMatchObject([{ id: 'tick' }])
+  await until(async () => {
+    for (const group of groups) await other.enqueue('mail', { to: 'heard' }, { group })
+    return new Set([...heard].map((each) => each[0])).size === 8
+  })
+  aborter.abort(new Error('enough'))
+  await expect(listening).rejects.toThrow('enough')
+})

@@ -1,0 +1,50 @@
+// What a queue can do, a queue in partitions can do too, by the same names.
+
+import { Queue } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { setup as partitioned } from '../../test/partitioned-queue-fixture.ts'
+import { setup as plain } from '../../test/queue-fixture.ts'
+
+/** What one has and the other lacks, and why. */
+const REASONS: Readonly<Record<string, string>> = {
+  partitions: 'a queue without partitions has no number of them',
+  'jobs.findEach': 'for those who ask several partitions',
+  'jobs.partitionsOf': 'for those who ask several partitions',
+  'recurring.check': 'for those who ask several partitions',
+  'settings.inspect': 'inspect() of the queue adds up, and has a picture of each',
+}
+const PARTS = ['jobs', 'settings', 'settle', 'recurring'] as const
+
+/** Its fields and methods, and those of its parts. */
+function surfaceOf(queue: object): string[] {
+  const parts = PARTS.flatMap((part) => namesOf(queue[part as keyof object]).map((name) => `${part}.${name}`))
+  return [...namesOf(queue), ...parts]
+}
+
+function namesOf(thing: object): string[] {
+  const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(thing))
+  return [...Object.keys(thing), ...methods].filter((name) => name !== 'constructor').toSorted()
+}
+
+describe('a queue and one in partitions', () => {
+  test('have the same methods, but for what is named here with a reason', async () => {
+    const one = surfaceOf((await plain()).queue)
+    const other = surfaceOf(partitioned().queue)
+
+    expect(one).toEqual(expect.arrayContaining(['enqueue', 'lend', 'jobs.history', 'settle.ack']))
+    const odd = [
+      ...one.filter((name) => !other.includes(name)),
+      ...other.filter((name) => !one.includes(name)),
+    ]
+    expect(odd.toSorted()).toEqual(Object.keys(REASONS).toSorted())
+  })
+
+  test('take the same arguments', () => {
+    const { queue } = partitioned()
+    const { prototype } = Queue
+    for (const name of Object.getOwnPropertyNames(prototype).filter((each) => each !== 'constructor')) {
+      const [one, other] = [prototype, queue].map((each) => each[name as keyof object] as () => unknown)
+      expect([name, other?.length]).toEqual([name, one?.length])
+    }
+  })
+})
