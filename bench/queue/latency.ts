@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../harness/bench.ts'
 import { median, percentile } from '../harness/statistics.ts'
 import { bullmq } from './bullmq.ts'
+import { floor } from './floor.ts'
 import type { Worker } from './contender.ts'
 import { toJob } from './jobs.ts'
 import { judgeTimes } from './judges.ts'
@@ -24,7 +25,10 @@ interface Latency {
 export async function compareLatency(bench: Bench): Promise<void> {
   await withStands(bench, async ({ offering, empty }) => {
     const racers = new Map<string, Racer>()
-    for (const [name, source] of offering('work')) racers.set(name, await toRacer(source))
+    for (const [name, source] of offering('work')) {
+      // It wakes nobody.
+      if (name !== floor.name) racers.set(name, await toRacer(source))
+    }
     for (let round = 0; round < (bench.quick ? 1 : ROUNDS); round++) {
       for (const racer of racers.values()) await racer.run(jobsOf(bench, JOBS))
     }
