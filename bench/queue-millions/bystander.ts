@@ -1,0 +1,23 @@
+// A process that does nothing but ask the server how it is, each millisecond, until it is told to stop; then it tells its
+// parent how long that took.
+
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+
+const port = Number(process.argv[2])
+const client = new Redis(port)
+const latenciesMs: number[] = []
+let isOver = false
+void once(process, 'message').then(() => (isOver = true))
+await client.ping()
+process.send?.('ready')
+while (!isOver) {
+  const began = performance.now()
+  await client.ping()
+  latenciesMs.push(performance.now() - began)
+  await sleep(1)
+}
+client.disconnect()
+process.send?.(latenciesMs)
+process.disconnect()

@@ -1,0 +1,42 @@
+// What others notice while something is done: the longest script, and how long a bystander waits for an answer.
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Redis } from 'ioredis'
+import { percentile } from '../harness/statistics.ts'
+
+const BYSTANDER = fileURLToPath(new URL('bystander.ts', import.meta.url))
+
+export interface Noticed {
+  readonly seconds: number
+  readonly longestScriptMs: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export async function watched(client: Redis, port: number, work: () => Promise<unknown>): Promise<Noticed> {
+  const bystander = fork(BYSTANDER, [String(port)], { execArgv: ['--import', 'tsx'] })
+  await once(bystander, 'message')
+  await client.config('SET', 'slowlog-log-slower-than', '500')
+  await client.config('SET', 'slowlog-max-len', '100000')
+  await client.slowlog('RESET')
+  const began = performance.now()
+  await work()
+  const seconds = (performance.now() - began) / 1000
+  bystander.send('stop')
+  const [latenciesMs] = (await once(bystander, 'message')) as [number[]]
+  return {
+    seconds,
+    longestScriptMs: await longestScriptMs(client),
+    p50Ms: percentile(latenciesMs, 0.5),
+    p99Ms: percentile(latenciesMs, 0.99),
+  }
+}
+
+/** Of those that took half a millisecond at least. */
+async function longestScriptMs(client: Redis): Promise<number> {
+  const slow = (await client.slowlog('GET', 100_000)) as [number, number, number, [string]][]
+  const scripts = slow.filter(([, , , [command]]) => command.toLowerCase() === 'evalsha')
+  return Math.max(0, ...scripts.map(([, , us]) => us)) / 1000
+}
