@@ -35,7 +35,7 @@ local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 -- @include shared/queue/idle
 -- @include shared/queue/number
 -- @include shared/queue/job
--- @include shared/queue/leave-notes
+-- @include shared/queue/count-note
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then

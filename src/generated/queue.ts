@@ -50,7 +50,7 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '207b10b6d4a914d916adbedf2c663063f7442fbf',
+    sha1: 'd198b92359c7b98eaa95d7fbf428a7ef5e25783c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -439,7 +439,7 @@ end
 local function flagged(flags, flag)
   return flags == PLAIN and flag or with_flag(flags, flag)
 end
--- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Remembers for the statistics how long jobs waited or ran.
 -- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
 -- millisecond, the last one everything from 38 days on.
 local LAST_BUCKET = 254
@@ -452,21 +452,6 @@ local function bucket_of(span_ms)
   local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
   return bucket < LAST_BUCKET and bucket or LAST_BUCKET
 end
-
--- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
--- are in several buckets.
-local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
-  local bucket = bucket_of(greatest_ms)
-  if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
-    return false
-  end
-  local key = #name < 255 and kind .. name or kind
-  -- Clocks may be set back.
-  sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
-  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
-  queue.noted = queue.noted and queue.noted .. note or note
-  return true
-end
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
 -- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
 -- doubles a sum and the greatest.
@@ -477,11 +462,6 @@ end
 -- When there are many of them they are folded: put into the hash of statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
-
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
@@ -742,6 +722,21 @@ end
     queue.minute = 0
   end
 end
+
+-- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
+-- are in several buckets.
+local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
+  local bucket = bucket_of(greatest_ms)
+  if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
+    return false
+  end
+  local key = #name < 255 and kind .. name or kind
+  -- Clocks may be set back.
+  sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
+  local note = struct.pack(NOTE, #key, key, bucket, count, sum_ms, greatest_ms)
+  queue.noted = queue.noted and queue.noted .. note or note
+  return true
+end
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 
 -- Whether nothing but plain jobs can be met, nobody listens, and the call is not a repeated one. Of the marks only
@@ -1001,20 +996,20 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores,
     [358, 'lua/shared/queue/flags.lua', 1],
     [387, 'lua/shared/queue/note-alike.lua', 1],
     [388, 'lua/shared/queue/bucket.lua', 1],
-    [400, 'lua/shared/queue/note-alike.lua', 3],
-    [415, 'lua/shared/queue/leave-notes.lua', 1],
-    [438, 'lua/shared/queue/fold.lua', 1],
-    [439, 'lua/shared/queue/statistics.lua', 1],
-    [675, 'lua/shared/queue/fold.lua', 3],
-    [686, 'lua/shared/queue/leave-notes.lua', 25],
-    [690, 'lua/shared/queue/plain.lua', 1],
-    [750, 'lua/shared/queue/note-spans.lua', 1],
-    [751, 'lua/shared/queue/note-spans.lua', 3],
-    [777, 'lua/shared/queue/plain.lua', 62],
-    [794, 'lua/shared/queue/note-spans.lua', 1],
-    [795, 'lua/shared/queue/note-spans.lua', 3],
-    [821, 'lua/shared/queue/plain.lua', 80],
-    [880, 'lua/queue/ack-and-claim-plain.lua', 46],
+    [400, 'lua/shared/queue/leave-notes.lua', 1],
+    [418, 'lua/shared/queue/fold.lua', 1],
+    [419, 'lua/shared/queue/statistics.lua', 1],
+    [655, 'lua/shared/queue/fold.lua', 3],
+    [666, 'lua/shared/queue/leave-notes.lua', 20],
+    [670, 'lua/shared/queue/note-alike.lua', 4],
+    [685, 'lua/shared/queue/plain.lua', 1],
+    [745, 'lua/shared/queue/note-spans.lua', 1],
+    [746, 'lua/shared/queue/note-spans.lua', 3],
+    [772, 'lua/shared/queue/plain.lua', 62],
+    [789, 'lua/shared/queue/note-spans.lua', 1],
+    [790, 'lua/shared/queue/note-spans.lua', 3],
+    [816, 'lua/shared/queue/plain.lua', 80],
+    [875, 'lua/queue/ack-and-claim-plain.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1116,7 +1111,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '0e681ec7a8bdfb606bcacf43e86e4697a000b3cf',
+    sha1: '88563dccac7cdc76b39e20858f5d1dcf9d2b53ca',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1343,7 +1338,7 @@ local function count_job(queue, kind, name)
   counted[key] = counted[key] + 1
 end
 -- As shared/queue/note-alike, for any jobs.
--- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Remembers for the statistics how long jobs waited or ran.
 -- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
 -- millisecond, the last one everything from 38 days on.
 local LAST_BUCKET = 254
@@ -1356,6 +1351,276 @@ local function bucket_of(span_ms)
   local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
   return bucket < LAST_BUCKET and bucket or LAST_BUCKET
 end
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
 
 -- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
 -- are in several buckets.
@@ -1367,7 +1632,7 @@ local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_m
   local key = #name < 255 and kind .. name or kind
   -- Clocks may be set back.
   sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
-  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
+  local note = struct.pack(NOTE, #key, key, bucket, count, sum_ms, greatest_ms)
   queue.noted = queue.noted and queue.noted .. note or note
   return true
 end
@@ -2117,281 +2382,6 @@ end
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
 -- statistics are to know.
 -- What a call has noted for the statistics and counted.
--- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
--- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
--- doubles a sum and the greatest.
---   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
---              shared/queue/bucket); in milliseconds
---   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
---   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
-local NOTE = '>Bc0BHdd'
-local MOST_NOTES = 16384
-
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
-
-local function leave_notes(notes, stats, queue, noted, now_ms)
-  local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
-    queue.minute = minute
-    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
-  end
-  if redis.call('APPEND', notes, noted) > MOST_NOTES then
--- Puts what is noted into the statistics.
--- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
---   names                       the first names that were met, each behind its length
---   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
---                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
---                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
---                               greatest, and of each bucket how many
-
-local MOST_NAMES = 100
-local PERIODS = {
-  minute = { letter = 'm', length_ms = 60000, slots = 120 },
-  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
-  day = { letter = 'd', length_ms = 86400000, slots = 90 },
-}
-local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
-local SPREAD = '>ddH'
-local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
--- What a kind of note adds to: the place of a count, and one of two spreads.
-local KINDS = {
-  e = { place = 1 },
-  d = { place = 4 },
-  r = { place = 5 },
-  c = { place = 6 },
-  w = { spread = 'wait' },
-  a = { place = 2, spread = 'run' },
-  t = { place = 3, spread = 'run' },
-  b = { place = 4, spread = 'run' },
-}
-
-local function field_of(period, number, name)
-  return string.format('%s%d:%s', period.letter, number % period.slots, name)
-end
-
-local function add_to_bucket(spread, bucket, count)
-  local flat, place = spread.flat, spread.places[bucket]
-  if not place then
-    place = #flat + 2
-    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
-  end
-  flat[place] = flat[place] + count
-end
-
-local function new_spread()
-  return { sum = 0, greatest = 0, flat = {}, places = {} }
-end
-
--- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
--- not kept.
-local function new_tally(name)
-  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
-  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
-end
-
--- Adds the buckets of a flat list: each, and how many.
-local function add_buckets(spread, list)
-  for at = 1, #list, 2 do
-    add_to_bucket(spread, list[at], list[at + 1])
-  end
-end
-
-local function add_span(spread, sum, greatest)
-  spread.sum = spread.sum + sum
-  if greatest > spread.greatest then
-    spread.greatest = greatest
-  end
-end
-
--- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
-local function target_of(tallies, key)
-  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
-  local tally = tallies.by_name[name]
-  if not tally then
-    tally = new_tally(name)
-    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
-  end
-  local target =
-    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
-  tallies.by_key[key] = target
-  return target
-end
-
--- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
-local function tallies_of_notes(notes)
-  -- What is of no minute is left out: the notes before it are gone.
-  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
-  local unpack_from = struct.unpack
-  while at <= last do
-    local key, bucket, count, sum, greatest
-    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
-    if key == 'm' then
-      if not minutes[sum] then
-        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
-      end
-      tallies = minutes[sum]
-    else
-      local target = tallies.by_key[key] or target_of(tallies, key)
-      local counts, place, spread = target.counts, target.place, target.spread
-      counts[place] = counts[place] + count
-      local flat, at_bucket = spread.flat, spread.places[bucket]
-      if at_bucket then
-        flat[at_bucket] = flat[at_bucket] + count
-      else
-        add_to_bucket(spread, bucket, count)
-      end
-      spread.sum = spread.sum + sum
-      if greatest > spread.greatest then
-        spread.greatest = greatest
-      end
-    end
-  end
-  return minutes
-end
-
-local function parse_names(packed)
-  local names, at = {}, 1
-  while at <= #packed do
-    local length = string.byte(packed, at)
-    names[#names + 1] = string.sub(packed, at + 1, at + length)
-    at = at + 1 + length
-  end
-  return names
-end
-
--- The sum of several tallies; a single one is its own.
-local function sum_of(tallies)
-  if #tallies == 1 then
-    return tallies[1]
-  end
-  local all = new_tally('')
-  for _, tally in ipairs(tallies) do
-    for place, count in ipairs(tally.counts) do
-      all.counts[place] = all.counts[place] + count
-    end
-    for _, part in ipairs({ 'wait', 'run' }) do
-      local spread = tally.spreads[part]
-      add_span(all.spreads[part], spread.sum, spread.greatest)
-      add_buckets(all.spreads[part], spread.flat)
-    end
-  end
-  return all
-end
-
--- A stored spread and where it ends, with more added to it.
-local function enlarge_spread(stored, at, spread)
-  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
-  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
-  local after = table.remove(flat)
-  if #spread.flat == 0 then
-    return string.sub(stored, at, after - 1), after
-  end
-  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
-  for place = 2, #flat, 2 do
-    enlarged.places[flat[place - 1]] = place
-  end
-  add_buckets(enlarged, spread.flat)
-  add_span(enlarged, spread.sum, spread.greatest)
-  local form = SPREAD .. string.rep('BI5', #flat / 2)
-  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
-end
-
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
-local function add_to_period(stored, number, tally)
-  local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
-    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
-  end
-  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
-  for place = 1, 6 do
-    found[place + 1] = found[place + 1] + tally.counts[place]
-  end
-  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
-  found[8] = nil
-  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
-    .. waited
-    .. enlarge_spread(stored, next_at, tally.spreads.run)
-end
-
--- The names that are told apart, as they are stored, and each as a field.
-local function read_names(packed)
-  local names = { packed = packed, count = 0, known = {} }
-  for _, name in ipairs(parse_names(packed)) do
-    names.known[name], names.count = true, names.count + 1
-  end
-  return names
-end
-
--- Whether a name is told apart; a new one is as long as there is room.
-local function is_told_apart(names, name)
-  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
-    names.known[name], names.count = true, names.count + 1
-    names.packed = names.packed .. string.char(#name) .. name
-  end
-  return names.known[name]
-end
-
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
-local function enter_period(entered, period, minute, name, tally)
-  local number = math.floor(minute * 60000 / period.length_ms)
-  local field = field_of(period, number, name)
-  local there = entered[field]
-  if not there or there.number < number then
-    there = { number = number, tallies = {} }
-    entered[field] = there
-  end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
-end
-
--- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
-  local minutes = tallies_of_notes(notes)
-  for _, minute in ipairs(minutes) do
-    for _, tally in ipairs(minutes[minute]) do
-      local name = is_told_apart(names, tally.name) and tally.name
-      for _, period in pairs(PERIODS) do
-        enter_period(entered, period, minute, '', tally)
-        if name then
-          enter_period(entered, period, minute, name, tally)
-        end
-      end
-    end
-  end
-  local fields, changed = {}, { names = names.packed }
-  for field in pairs(entered) do
-    fields[#fields + 1] = field
-  end
-  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
-  for at, field in ipairs(fields) do
-    local there = entered[field]
-    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
-  end
-  return changed
-end
-
-local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
-  local pairs_of = {}
-  for field, value in pairs(changed) do
-    pairs_of[#pairs_of + 1] = field
-    pairs_of[#pairs_of + 1] = value
-  end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
-end
-    fold(notes, stats)
-    queue.minute = 0
-  end
-end
 local function packed_notes(queue)
   local packed = queue.noted or ''
   local counted = queue.counted or {}
@@ -3965,91 +3955,91 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [224, 'lua/shared/queue/note-spans.lua', 1],
     [225, 'lua/shared/queue/note-alike.lua', 1],
     [226, 'lua/shared/queue/bucket.lua', 1],
-    [238, 'lua/shared/queue/note-alike.lua', 3],
-    [253, 'lua/shared/queue/note-spans.lua', 3],
-    [279, 'lua/shared/queue/never.lua', 1],
-    [281, 'lua/shared/queue/save.lua', 1],
-    [335, 'lua/shared/queue/save-call.lua', 1],
-    [343, 'lua/shared/queue/wide.lua', 1],
-    [358, 'lua/shared/queue/settings.lua', 1],
-    [385, 'lua/shared/queue/marks.lua', 1],
-    [399, 'lua/shared/queue/recurs.lua', 1],
-    [401, 'lua/shared/queue/note-due.lua', 1],
-    [409, 'lua/shared/queue/rate.lua', 1],
-    [429, 'lua/shared/queue/job.lua', 1],
-    [520, 'lua/shared/queue/flags.lua', 1],
-    [549, 'lua/shared/queue/run.lua', 1],
-    [596, 'lua/shared/queue/parents.lua', 1],
-    [677, 'lua/shared/queue/happened.lua', 1],
-    [689, 'lua/shared/queue/names.lua', 1],
-    [735, 'lua/shared/queue/groups.lua', 1],
-    [876, 'lua/shared/queue/ready.lua', 1],
-    [910, 'lua/shared/queue/fields.lua', 1],
-    [919, 'lua/shared/queue/end.lua', 1],
-    [940, 'lua/shared/queue/leave-tags.lua', 1],
-    [949, 'lua/shared/queue/end.lua', 23],
-    [966, 'lua/shared/queue/note-end.lua', 1],
-    [996, 'lua/shared/queue/tell-others.lua', 1],
-    [998, 'lua/shared/queue/packed-notes.lua', 1],
-    [999, 'lua/shared/queue/leave-notes.lua', 1],
-    [1022, 'lua/shared/queue/fold.lua', 1],
-    [1023, 'lua/shared/queue/statistics.lua', 1],
-    [1259, 'lua/shared/queue/fold.lua', 3],
-    [1270, 'lua/shared/queue/leave-notes.lua', 25],
-    [1274, 'lua/shared/queue/packed-notes.lua', 3],
-    [1282, 'lua/shared/queue/tell-others.lua', 4],
-    [1285, 'lua/shared/queue/result.lua', 1],
-    [1310, 'lua/shared/queue/tell-ends.lua', 1],
-    [1366, 'lua/shared/queue/tell-others.lua', 9],
-    [1369, 'lua/shared/queue/tell-others.lua', 13],
-    [1372, 'lua/shared/queue/publish.lua', 1],
-    [1373, 'lua/shared/queue/message.lua', 1],
-    [1416, 'lua/shared/queue/publish.lua', 3],
-    [1422, 'lua/shared/queue/tell-others.lua', 17],
-    [1425, 'lua/shared/queue/cancel.lua', 1],
-    [1433, 'lua/shared/queue/stop.lua', 1],
-    [1441, 'lua/shared/queue/finish.lua', 1],
-    [1536, 'lua/shared/queue/take.lua', 1],
-    [1675, 'lua/shared/queue/lease.lua', 1],
-    [1747, 'lua/shared/queue/told.lua', 1],
-    [1769, 'lua/shared/queue/claimed-before.lua', 1],
-    [1815, 'lua/shared/queue/idle.lua', 1],
-    [1877, 'lua/shared/queue/watch.lua', 1],
-    [1898, 'lua/shared/queue/judge.lua', 1],
-    [1961, 'lua/shared/queue/next-due.lua', 1],
-    [2016, 'lua/queue/ack-and-claim.lua', 92],
-    [2083, 'lua/shared/queue/bring-due.lua', 1],
-    [2085, 'lua/shared/queue/entries.lua', 1],
-    [2103, 'lua/shared/queue/history.lua', 1],
-    [2117, 'lua/shared/queue/failure.lua', 1],
-    [2127, 'lua/shared/queue/note-failure.lua', 1],
-    [2131, 'lua/shared/queue/dead.lua', 1],
-    [2200, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2207, 'lua/shared/queue/reclaim.lua', 1],
-    [2252, 'lua/shared/queue/due.lua', 1],
-    [2274, 'lua/shared/queue/bring-due.lua', 11],
-    [2281, 'lua/shared/queue/spawn.lua', 1],
-    [2286, 'lua/shared/exact.lua', 1],
-    [2291, 'lua/shared/queue/number.lua', 1],
-    [2300, 'lua/shared/queue/enter-tags.lua', 1],
-    [2306, 'lua/shared/queue/leave-short.lua', 1],
-    [2317, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2375, 'lua/shared/queue/recurrence.lua', 1],
-    [2424, 'lua/shared/queue/spawn.lua', 12],
-    [2522, 'lua/shared/queue/bring-due.lua', 19],
-    [2526, 'lua/queue/ack-and-claim.lua', 160],
-    [2530, 'lua/shared/queue/settle.lua', 1],
-    [2531, 'lua/shared/queue/failure.lua', 1],
-    [2541, 'lua/shared/queue/dead.lua', 1],
-    [2610, 'lua/shared/queue/backoff.lua', 1],
-    [2650, 'lua/shared/queue/unblock.lua', 1],
-    [2656, 'lua/shared/queue/outbox.lua', 1],
-    [2667, 'lua/shared/queue/entries.lua', 1],
-    [2685, 'lua/shared/queue/history.lua', 1],
-    [2699, 'lua/shared/queue/settle.lua', 18],
-    [2773, 'lua/queue/ack-and-claim.lua', 165],
-    [2816, 'lua/shared/queue/wait.lua', 1],
-    [2827, 'lua/queue/ack-and-claim.lua', 209],
+    [238, 'lua/shared/queue/leave-notes.lua', 1],
+    [256, 'lua/shared/queue/fold.lua', 1],
+    [257, 'lua/shared/queue/statistics.lua', 1],
+    [493, 'lua/shared/queue/fold.lua', 3],
+    [504, 'lua/shared/queue/leave-notes.lua', 20],
+    [508, 'lua/shared/queue/note-alike.lua', 4],
+    [523, 'lua/shared/queue/note-spans.lua', 3],
+    [549, 'lua/shared/queue/never.lua', 1],
+    [551, 'lua/shared/queue/save.lua', 1],
+    [605, 'lua/shared/queue/save-call.lua', 1],
+    [613, 'lua/shared/queue/wide.lua', 1],
+    [628, 'lua/shared/queue/settings.lua', 1],
+    [655, 'lua/shared/queue/marks.lua', 1],
+    [669, 'lua/shared/queue/recurs.lua', 1],
+    [671, 'lua/shared/queue/note-due.lua', 1],
+    [679, 'lua/shared/queue/rate.lua', 1],
+    [699, 'lua/shared/queue/job.lua', 1],
+    [790, 'lua/shared/queue/flags.lua', 1],
+    [819, 'lua/shared/queue/run.lua', 1],
+    [866, 'lua/shared/queue/parents.lua', 1],
+    [947, 'lua/shared/queue/happened.lua', 1],
+    [959, 'lua/shared/queue/names.lua', 1],
+    [1005, 'lua/shared/queue/groups.lua', 1],
+    [1146, 'lua/shared/queue/ready.lua', 1],
+    [1180, 'lua/shared/queue/fields.lua', 1],
+    [1189, 'lua/shared/queue/end.lua', 1],
+    [1210, 'lua/shared/queue/leave-tags.lua', 1],
+    [1219, 'lua/shared/queue/end.lua', 23],
+    [1236, 'lua/shared/queue/note-end.lua', 1],
+    [1266, 'lua/shared/queue/tell-others.lua', 1],
+    [1268, 'lua/shared/queue/packed-notes.lua', 1],
+    [1269, 'lua/shared/queue/packed-notes.lua', 3],
+    [1277, 'lua/shared/queue/tell-others.lua', 4],
+    [1280, 'lua/shared/queue/result.lua', 1],
+    [1305, 'lua/shared/queue/tell-ends.lua', 1],
+    [1361, 'lua/shared/queue/tell-others.lua', 9],
+    [1364, 'lua/shared/queue/tell-others.lua', 13],
+    [1367, 'lua/shared/queue/publish.lua', 1],
+    [1368, 'lua/shared/queue/message.lua', 1],
+    [1411, 'lua/shared/queue/publish.lua', 3],
+    [1417, 'lua/shared/queue/tell-others.lua', 17],
+    [1420, 'lua/shared/queue/cancel.lua', 1],
+    [1428, 'lua/shared/queue/stop.lua', 1],
+    [1436, 'lua/shared/queue/finish.lua', 1],
+    [1531, 'lua/shared/queue/take.lua', 1],
+    [1670, 'lua/shared/queue/lease.lua', 1],
+    [1742, 'lua/shared/queue/told.lua', 1],
+    [1764, 'lua/shared/queue/claimed-before.lua', 1],
+    [1810, 'lua/shared/queue/idle.lua', 1],
+    [1872, 'lua/shared/queue/watch.lua', 1],
+    [1893, 'lua/shared/queue/judge.lua', 1],
+    [1956, 'lua/shared/queue/next-due.lua', 1],
+    [2011, 'lua/queue/ack-and-claim.lua', 92],
+    [2078, 'lua/shared/queue/bring-due.lua', 1],
+    [2080, 'lua/shared/queue/entries.lua', 1],
+    [2098, 'lua/shared/queue/history.lua', 1],
+    [2112, 'lua/shared/queue/failure.lua', 1],
+    [2122, 'lua/shared/queue/note-failure.lua', 1],
+    [2126, 'lua/shared/queue/dead.lua', 1],
+    [2195, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2202, 'lua/shared/queue/reclaim.lua', 1],
+    [2247, 'lua/shared/queue/due.lua', 1],
+    [2269, 'lua/shared/queue/bring-due.lua', 11],
+    [2276, 'lua/shared/queue/spawn.lua', 1],
+    [2281, 'lua/shared/exact.lua', 1],
+    [2286, 'lua/shared/queue/number.lua', 1],
+    [2295, 'lua/shared/queue/enter-tags.lua', 1],
+    [2301, 'lua/shared/queue/leave-short.lua', 1],
+    [2312, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2370, 'lua/shared/queue/recurrence.lua', 1],
+    [2419, 'lua/shared/queue/spawn.lua', 12],
+    [2517, 'lua/shared/queue/bring-due.lua', 19],
+    [2521, 'lua/queue/ack-and-claim.lua', 160],
+    [2525, 'lua/shared/queue/settle.lua', 1],
+    [2526, 'lua/shared/queue/failure.lua', 1],
+    [2536, 'lua/shared/queue/dead.lua', 1],
+    [2605, 'lua/shared/queue/backoff.lua', 1],
+    [2645, 'lua/shared/queue/unblock.lua', 1],
+    [2651, 'lua/shared/queue/outbox.lua', 1],
+    [2662, 'lua/shared/queue/entries.lua', 1],
+    [2680, 'lua/shared/queue/history.lua', 1],
+    [2694, 'lua/shared/queue/settle.lua', 18],
+    [2768, 'lua/queue/ack-and-claim.lua', 165],
+    [2811, 'lua/shared/queue/wait.lua', 1],
+    [2822, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4138,7 +4128,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '1b92d66ab3704ff06c7e5ac5f7fee1387f16572f',
+    sha1: 'eb36ae835d7e945924fd26ba8d3ced65a238bf87',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4356,7 +4346,7 @@ local function count_job(queue, kind, name)
   counted[key] = counted[key] + 1
 end
 -- As shared/queue/note-alike, for any jobs.
--- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Remembers for the statistics how long jobs waited or ran.
 -- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
 -- millisecond, the last one everything from 38 days on.
 local LAST_BUCKET = 254
@@ -4369,6 +4359,276 @@ local function bucket_of(span_ms)
   local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
   return bucket < LAST_BUCKET and bucket or LAST_BUCKET
 end
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
 
 -- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
 -- are in several buckets.
@@ -4380,7 +4640,7 @@ local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_m
   local key = #name < 255 and kind .. name or kind
   -- Clocks may be set back.
   sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
-  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
+  local note = struct.pack(NOTE, #key, key, bucket, count, sum_ms, greatest_ms)
   queue.noted = queue.noted and queue.noted .. note or note
   return true
 end
@@ -4727,281 +4987,6 @@ end
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
 -- statistics are to know.
 -- What a call has noted for the statistics and counted.
--- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
--- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
--- doubles a sum and the greatest.
---   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
---              shared/queue/bucket); in milliseconds
---   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
---   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
-local NOTE = '>Bc0BHdd'
-local MOST_NOTES = 16384
-
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
-
-local function leave_notes(notes, stats, queue, noted, now_ms)
-  local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
-    queue.minute = minute
-    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
-  end
-  if redis.call('APPEND', notes, noted) > MOST_NOTES then
--- Puts what is noted into the statistics.
--- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
---   names                       the first names that were met, each behind its length
---   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
---                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
---                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
---                               greatest, and of each bucket how many
-
-local MOST_NAMES = 100
-local PERIODS = {
-  minute = { letter = 'm', length_ms = 60000, slots = 120 },
-  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
-  day = { letter = 'd', length_ms = 86400000, slots = 90 },
-}
-local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
-local SPREAD = '>ddH'
-local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
--- What a kind of note adds to: the place of a count, and one of two spreads.
-local KINDS = {
-  e = { place = 1 },
-  d = { place = 4 },
-  r = { place = 5 },
-  c = { place = 6 },
-  w = { spread = 'wait' },
-  a = { place = 2, spread = 'run' },
-  t = { place = 3, spread = 'run' },
-  b = { place = 4, spread = 'run' },
-}
-
-local function field_of(period, number, name)
-  return string.format('%s%d:%s', period.letter, number % period.slots, name)
-end
-
-local function add_to_bucket(spread, bucket, count)
-  local flat, place = spread.flat, spread.places[bucket]
-  if not place then
-    place = #flat + 2
-    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
-  end
-  flat[place] = flat[place] + count
-end
-
-local function new_spread()
-  return { sum = 0, greatest = 0, flat = {}, places = {} }
-end
-
--- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
--- not kept.
-local function new_tally(name)
-  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
-  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
-end
-
--- Adds the buckets of a flat list: each, and how many.
-local function add_buckets(spread, list)
-  for at = 1, #list, 2 do
-    add_to_bucket(spread, list[at], list[at + 1])
-  end
-end
-
-local function add_span(spread, sum, greatest)
-  spread.sum = spread.sum + sum
-  if greatest > spread.greatest then
-    spread.greatest = greatest
-  end
-end
-
--- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
-local function target_of(tallies, key)
-  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
-  local tally = tallies.by_name[name]
-  if not tally then
-    tally = new_tally(name)
-    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
-  end
-  local target =
-    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
-  tallies.by_key[key] = target
-  return target
-end
-
--- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
-local function tallies_of_notes(notes)
-  -- What is of no minute is left out: the notes before it are gone.
-  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
-  local unpack_from = struct.unpack
-  while at <= last do
-    local key, bucket, count, sum, greatest
-    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
-    if key == 'm' then
-      if not minutes[sum] then
-        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
-      end
-      tallies = minutes[sum]
-    else
-      local target = tallies.by_key[key] or target_of(tallies, key)
-      local counts, place, spread = target.counts, target.place, target.spread
-      counts[place] = counts[place] + count
-      local flat, at_bucket = spread.flat, spread.places[bucket]
-      if at_bucket then
-        flat[at_bucket] = flat[at_bucket] + count
-      else
-        add_to_bucket(spread, bucket, count)
-      end
-      spread.sum = spread.sum + sum
-      if greatest > spread.greatest then
-        spread.greatest = greatest
-      end
-    end
-  end
-  return minutes
-end
-
-local function parse_names(packed)
-  local names, at = {}, 1
-  while at <= #packed do
-    local length = string.byte(packed, at)
-    names[#names + 1] = string.sub(packed, at + 1, at + length)
-    at = at + 1 + length
-  end
-  return names
-end
-
--- The sum of several tallies; a single one is its own.
-local function sum_of(tallies)
-  if #tallies == 1 then
-    return tallies[1]
-  end
-  local all = new_tally('')
-  for _, tally in ipairs(tallies) do
-    for place, count in ipairs(tally.counts) do
-      all.counts[place] = all.counts[place] + count
-    end
-    for _, part in ipairs({ 'wait', 'run' }) do
-      local spread = tally.spreads[part]
-      add_span(all.spreads[part], spread.sum, spread.greatest)
-      add_buckets(all.spreads[part], spread.flat)
-    end
-  end
-  return all
-end
-
--- A stored spread and where it ends, with more added to it.
-local function enlarge_spread(stored, at, spread)
-  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
-  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
-  local after = table.remove(flat)
-  if #spread.flat == 0 then
-    return string.sub(stored, at, after - 1), after
-  end
-  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
-  for place = 2, #flat, 2 do
-    enlarged.places[flat[place - 1]] = place
-  end
-  add_buckets(enlarged, spread.flat)
-  add_span(enlarged, spread.sum, spread.greatest)
-  local form = SPREAD .. string.rep('BI5', #flat / 2)
-  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
-end
-
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
-local function add_to_period(stored, number, tally)
-  local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
-    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
-  end
-  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
-  for place = 1, 6 do
-    found[place + 1] = found[place + 1] + tally.counts[place]
-  end
-  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
-  found[8] = nil
-  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
-    .. waited
-    .. enlarge_spread(stored, next_at, tally.spreads.run)
-end
-
--- The names that are told apart, as they are stored, and each as a field.
-local function read_names(packed)
-  local names = { packed = packed, count = 0, known = {} }
-  for _, name in ipairs(parse_names(packed)) do
-    names.known[name], names.count = true, names.count + 1
-  end
-  return names
-end
-
--- Whether a name is told apart; a new one is as long as there is room.
-local function is_told_apart(names, name)
-  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
-    names.known[name], names.count = true, names.count + 1
-    names.packed = names.packed .. string.char(#name) .. name
-  end
-  return names.known[name]
-end
-
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
-local function enter_period(entered, period, minute, name, tally)
-  local number = math.floor(minute * 60000 / period.length_ms)
-  local field = field_of(period, number, name)
-  local there = entered[field]
-  if not there or there.number < number then
-    there = { number = number, tallies = {} }
-    entered[field] = there
-  end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
-end
-
--- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
-  local minutes = tallies_of_notes(notes)
-  for _, minute in ipairs(minutes) do
-    for _, tally in ipairs(minutes[minute]) do
-      local name = is_told_apart(names, tally.name) and tally.name
-      for _, period in pairs(PERIODS) do
-        enter_period(entered, period, minute, '', tally)
-        if name then
-          enter_period(entered, period, minute, name, tally)
-        end
-      end
-    end
-  end
-  local fields, changed = {}, { names = names.packed }
-  for field in pairs(entered) do
-    fields[#fields + 1] = field
-  end
-  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
-  for at, field in ipairs(fields) do
-    local there = entered[field]
-    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
-  end
-  return changed
-end
-
-local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
-  local pairs_of = {}
-  for field, value in pairs(changed) do
-    pairs_of[#pairs_of + 1] = field
-    pairs_of[#pairs_of + 1] = value
-  end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
-end
-    fold(notes, stats)
-    queue.minute = 0
-  end
-end
 local function packed_notes(queue)
   local packed = queue.noted or ''
   local counted = queue.counted or {}
@@ -6478,73 +6463,73 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [215, 'lua/shared/queue/note-spans.lua', 1],
     [216, 'lua/shared/queue/note-alike.lua', 1],
     [217, 'lua/shared/queue/bucket.lua', 1],
-    [229, 'lua/shared/queue/note-alike.lua', 3],
-    [244, 'lua/shared/queue/note-spans.lua', 3],
-    [270, 'lua/shared/queue/save.lua', 1],
-    [324, 'lua/shared/queue/wide.lua', 1],
-    [339, 'lua/shared/queue/save-call.lua', 1],
-    [347, 'lua/shared/queue/settings.lua', 1],
-    [374, 'lua/shared/queue/marks.lua', 1],
-    [388, 'lua/shared/queue/note-due.lua', 1],
-    [396, 'lua/shared/queue/rate.lua', 1],
-    [416, 'lua/shared/queue/job.lua', 1],
-    [507, 'lua/shared/queue/flags.lua', 1],
-    [536, 'lua/shared/queue/happened.lua', 1],
-    [548, 'lua/shared/queue/enter-tags.lua', 1],
-    [554, 'lua/shared/queue/note-end.lua', 1],
-    [584, 'lua/shared/queue/tell-others.lua', 1],
-    [586, 'lua/shared/queue/packed-notes.lua', 1],
-    [587, 'lua/shared/queue/leave-notes.lua', 1],
-    [610, 'lua/shared/queue/fold.lua', 1],
-    [611, 'lua/shared/queue/statistics.lua', 1],
-    [847, 'lua/shared/queue/fold.lua', 3],
-    [858, 'lua/shared/queue/leave-notes.lua', 25],
-    [862, 'lua/shared/queue/packed-notes.lua', 3],
-    [870, 'lua/shared/queue/tell-others.lua', 4],
-    [873, 'lua/shared/queue/result.lua', 1],
-    [898, 'lua/shared/queue/tell-ends.lua', 1],
-    [954, 'lua/shared/queue/tell-others.lua', 9],
-    [957, 'lua/shared/queue/tell-others.lua', 13],
-    [960, 'lua/shared/queue/publish.lua', 1],
-    [961, 'lua/shared/queue/message.lua', 1],
-    [1004, 'lua/shared/queue/publish.lua', 3],
-    [1010, 'lua/shared/queue/tell-others.lua', 17],
-    [1013, 'lua/shared/queue/run.lua', 1],
-    [1060, 'lua/shared/queue/fields.lua', 1],
-    [1069, 'lua/shared/queue/names.lua', 1],
-    [1115, 'lua/shared/queue/groups.lua', 1],
-    [1256, 'lua/shared/queue/ready.lua', 1],
-    [1290, 'lua/shared/queue/number.lua', 1],
-    [1299, 'lua/shared/queue/enqueue.lua', 1],
-    [1337, 'lua/shared/queue/replace.lua', 1],
-    [1392, 'lua/shared/queue/leave-tags.lua', 1],
-    [1401, 'lua/shared/queue/replace.lua', 57],
-    [1426, 'lua/shared/queue/idempotency.lua', 1],
-    [1440, 'lua/shared/queue/idle.lua', 1],
-    [1502, 'lua/shared/queue/find.lua', 1],
-    [1531, 'lua/shared/queue/failure.lua', 1],
-    [1541, 'lua/shared/queue/parents.lua', 1],
-    [1622, 'lua/shared/queue/link.lua', 1],
-    [1685, 'lua/shared/queue/end.lua', 1],
-    [1706, 'lua/shared/queue/leave-tags.lua', 1],
-    [1715, 'lua/shared/queue/end.lua', 23],
-    [1732, 'lua/shared/queue/cancel.lua', 1],
-    [1740, 'lua/shared/queue/stop.lua', 1],
-    [1748, 'lua/shared/queue/judge-one.lua', 1],
-    [1758, 'lua/shared/queue/finish.lua', 1],
-    [1853, 'lua/shared/queue/freed.lua', 1],
-    [1862, 'lua/shared/queue/told.lua', 1],
-    [1884, 'lua/shared/queue/outbox.lua', 1],
-    [1895, 'lua/shared/queue/spec.lua', 1],
-    [2017, 'lua/queue/advance.lua', 87],
-    [2092, 'lua/shared/queue/settle.lua', 1],
-    [2093, 'lua/shared/queue/dead.lua', 1],
-    [2162, 'lua/shared/queue/backoff.lua', 1],
-    [2202, 'lua/shared/queue/unblock.lua', 1],
-    [2208, 'lua/shared/queue/entries.lua', 1],
-    [2226, 'lua/shared/queue/history.lua', 1],
-    [2240, 'lua/shared/queue/settle.lua', 18],
-    [2314, 'lua/queue/advance.lua', 163],
+    [229, 'lua/shared/queue/leave-notes.lua', 1],
+    [247, 'lua/shared/queue/fold.lua', 1],
+    [248, 'lua/shared/queue/statistics.lua', 1],
+    [484, 'lua/shared/queue/fold.lua', 3],
+    [495, 'lua/shared/queue/leave-notes.lua', 20],
+    [499, 'lua/shared/queue/note-alike.lua', 4],
+    [514, 'lua/shared/queue/note-spans.lua', 3],
+    [540, 'lua/shared/queue/save.lua', 1],
+    [594, 'lua/shared/queue/wide.lua', 1],
+    [609, 'lua/shared/queue/save-call.lua', 1],
+    [617, 'lua/shared/queue/settings.lua', 1],
+    [644, 'lua/shared/queue/marks.lua', 1],
+    [658, 'lua/shared/queue/note-due.lua', 1],
+    [666, 'lua/shared/queue/rate.lua', 1],
+    [686, 'lua/shared/queue/job.lua', 1],
+    [777, 'lua/shared/queue/flags.lua', 1],
+    [806, 'lua/shared/queue/happened.lua', 1],
+    [818, 'lua/shared/queue/enter-tags.lua', 1],
+    [824, 'lua/shared/queue/note-end.lua', 1],
+    [854, 'lua/shared/queue/tell-others.lua', 1],
+    [856, 'lua/shared/queue/packed-notes.lua', 1],
+    [857, 'lua/shared/queue/packed-notes.lua', 3],
+    [865, 'lua/shared/queue/tell-others.lua', 4],
+    [868, 'lua/shared/queue/result.lua', 1],
+    [893, 'lua/shared/queue/tell-ends.lua', 1],
+    [949, 'lua/shared/queue/tell-others.lua', 9],
+    [952, 'lua/shared/queue/tell-others.lua', 13],
+    [955, 'lua/shared/queue/publish.lua', 1],
+    [956, 'lua/shared/queue/message.lua', 1],
+    [999, 'lua/shared/queue/publish.lua', 3],
+    [1005, 'lua/shared/queue/tell-others.lua', 17],
+    [1008, 'lua/shared/queue/run.lua', 1],
+    [1055, 'lua/shared/queue/fields.lua', 1],
+    [1064, 'lua/shared/queue/names.lua', 1],
+    [1110, 'lua/shared/queue/groups.lua', 1],
+    [1251, 'lua/shared/queue/ready.lua', 1],
+    [1285, 'lua/shared/queue/number.lua', 1],
+    [1294, 'lua/shared/queue/enqueue.lua', 1],
+    [1332, 'lua/shared/queue/replace.lua', 1],
+    [1387, 'lua/shared/queue/leave-tags.lua', 1],
+    [1396, 'lua/shared/queue/replace.lua', 57],
+    [1421, 'lua/shared/queue/idempotency.lua', 1],
+    [1435, 'lua/shared/queue/idle.lua', 1],
+    [1497, 'lua/shared/queue/find.lua', 1],
+    [1526, 'lua/shared/queue/failure.lua', 1],
+    [1536, 'lua/shared/queue/parents.lua', 1],
+    [1617, 'lua/shared/queue/link.lua', 1],
+    [1680, 'lua/shared/queue/end.lua', 1],
+    [1701, 'lua/shared/queue/leave-tags.lua', 1],
+    [1710, 'lua/shared/queue/end.lua', 23],
+    [1727, 'lua/shared/queue/cancel.lua', 1],
+    [1735, 'lua/shared/queue/stop.lua', 1],
+    [1743, 'lua/shared/queue/judge-one.lua', 1],
+    [1753, 'lua/shared/queue/finish.lua', 1],
+    [1848, 'lua/shared/queue/freed.lua', 1],
+    [1857, 'lua/shared/queue/told.lua', 1],
+    [1879, 'lua/shared/queue/outbox.lua', 1],
+    [1890, 'lua/shared/queue/spec.lua', 1],
+    [2012, 'lua/queue/advance.lua', 87],
+    [2087, 'lua/shared/queue/settle.lua', 1],
+    [2088, 'lua/shared/queue/dead.lua', 1],
+    [2157, 'lua/shared/queue/backoff.lua', 1],
+    [2197, 'lua/shared/queue/unblock.lua', 1],
+    [2203, 'lua/shared/queue/entries.lua', 1],
+    [2221, 'lua/shared/queue/history.lua', 1],
+    [2235, 'lua/shared/queue/settle.lua', 18],
+    [2309, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7523,7 +7508,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '024bb0e4ddd09dc159b3fa2c01e033a570c12f14',
+    sha1: '54376a273de1880a0854df56a5b7939a718b3eb4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7734,7 +7719,7 @@ local function count_job(queue, kind, name)
   counted[key] = counted[key] + 1
 end
 -- As shared/queue/note-alike, for any jobs.
--- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Remembers for the statistics how long jobs waited or ran.
 -- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
 -- millisecond, the last one everything from 38 days on.
 local LAST_BUCKET = 254
@@ -7747,6 +7732,276 @@ local function bucket_of(span_ms)
   local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
   return bucket < LAST_BUCKET and bucket or LAST_BUCKET
 end
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
 
 -- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
 -- are in several buckets.
@@ -7758,7 +8013,7 @@ local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_m
   local key = #name < 255 and kind .. name or kind
   -- Clocks may be set back.
   sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
-  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
+  local note = struct.pack(NOTE, #key, key, bucket, count, sum_ms, greatest_ms)
   queue.noted = queue.noted and queue.noted .. note or note
   return true
 end
@@ -8549,281 +8804,6 @@ end
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
 -- statistics are to know.
 -- What a call has noted for the statistics and counted.
--- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
--- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
--- doubles a sum and the greatest.
---   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
---              shared/queue/bucket); in milliseconds
---   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
---   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
-local NOTE = '>Bc0BHdd'
-local MOST_NOTES = 16384
-
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
-
-local function leave_notes(notes, stats, queue, noted, now_ms)
-  local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
-    queue.minute = minute
-    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
-  end
-  if redis.call('APPEND', notes, noted) > MOST_NOTES then
--- Puts what is noted into the statistics.
--- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
---   names                       the first names that were met, each behind its length
---   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
---                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
---                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
---                               greatest, and of each bucket how many
-
-local MOST_NAMES = 100
-local PERIODS = {
-  minute = { letter = 'm', length_ms = 60000, slots = 120 },
-  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
-  day = { letter = 'd', length_ms = 86400000, slots = 90 },
-}
-local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
-local SPREAD = '>ddH'
-local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
--- What a kind of note adds to: the place of a count, and one of two spreads.
-local KINDS = {
-  e = { place = 1 },
-  d = { place = 4 },
-  r = { place = 5 },
-  c = { place = 6 },
-  w = { spread = 'wait' },
-  a = { place = 2, spread = 'run' },
-  t = { place = 3, spread = 'run' },
-  b = { place = 4, spread = 'run' },
-}
-
-local function field_of(period, number, name)
-  return string.format('%s%d:%s', period.letter, number % period.slots, name)
-end
-
-local function add_to_bucket(spread, bucket, count)
-  local flat, place = spread.flat, spread.places[bucket]
-  if not place then
-    place = #flat + 2
-    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
-  end
-  flat[place] = flat[place] + count
-end
-
-local function new_spread()
-  return { sum = 0, greatest = 0, flat = {}, places = {} }
-end
-
--- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
--- not kept.
-local function new_tally(name)
-  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
-  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
-end
-
--- Adds the buckets of a flat list: each, and how many.
-local function add_buckets(spread, list)
-  for at = 1, #list, 2 do
-    add_to_bucket(spread, list[at], list[at + 1])
-  end
-end
-
-local function add_span(spread, sum, greatest)
-  spread.sum = spread.sum + sum
-  if greatest > spread.greatest then
-    spread.greatest = greatest
-  end
-end
-
--- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
-local function target_of(tallies, key)
-  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
-  local tally = tallies.by_name[name]
-  if not tally then
-    tally = new_tally(name)
-    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
-  end
-  local target =
-    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
-  tallies.by_key[key] = target
-  return target
-end
-
--- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
-local function tallies_of_notes(notes)
-  -- What is of no minute is left out: the notes before it are gone.
-  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
-  local unpack_from = struct.unpack
-  while at <= last do
-    local key, bucket, count, sum, greatest
-    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
-    if key == 'm' then
-      if not minutes[sum] then
-        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
-      end
-      tallies = minutes[sum]
-    else
-      local target = tallies.by_key[key] or target_of(tallies, key)
-      local counts, place, spread = target.counts, target.place, target.spread
-      counts[place] = counts[place] + count
-      local flat, at_bucket = spread.flat, spread.places[bucket]
-      if at_bucket then
-        flat[at_bucket] = flat[at_bucket] + count
-      else
-        add_to_bucket(spread, bucket, count)
-      end
-      spread.sum = spread.sum + sum
-      if greatest > spread.greatest then
-        spread.greatest = greatest
-      end
-    end
-  end
-  return minutes
-end
-
-local function parse_names(packed)
-  local names, at = {}, 1
-  while at <= #packed do
-    local length = string.byte(packed, at)
-    names[#names + 1] = string.sub(packed, at + 1, at + length)
-    at = at + 1 + length
-  end
-  return names
-end
-
--- The sum of several tallies; a single one is its own.
-local function sum_of(tallies)
-  if #tallies == 1 then
-    return tallies[1]
-  end
-  local all = new_tally('')
-  for _, tally in ipairs(tallies) do
-    for place, count in ipairs(tally.counts) do
-      all.counts[place] = all.counts[place] + count
-    end
-    for _, part in ipairs({ 'wait', 'run' }) do
-      local spread = tally.spreads[part]
-      add_span(all.spreads[part], spread.sum, spread.greatest)
-      add_buckets(all.spreads[part], spread.flat)
-    end
-  end
-  return all
-end
-
--- A stored spread and where it ends, with more added to it.
-local function enlarge_spread(stored, at, spread)
-  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
-  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
-  local after = table.remove(flat)
-  if #spread.flat == 0 then
-    return string.sub(stored, at, after - 1), after
-  end
-  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
-  for place = 2, #flat, 2 do
-    enlarged.places[flat[place - 1]] = place
-  end
-  add_buckets(enlarged, spread.flat)
-  add_span(enlarged, spread.sum, spread.greatest)
-  local form = SPREAD .. string.rep('BI5', #flat / 2)
-  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
-end
-
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
-local function add_to_period(stored, number, tally)
-  local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
-    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
-  end
-  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
-  for place = 1, 6 do
-    found[place + 1] = found[place + 1] + tally.counts[place]
-  end
-  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
-  found[8] = nil
-  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
-    .. waited
-    .. enlarge_spread(stored, next_at, tally.spreads.run)
-end
-
--- The names that are told apart, as they are stored, and each as a field.
-local function read_names(packed)
-  local names = { packed = packed, count = 0, known = {} }
-  for _, name in ipairs(parse_names(packed)) do
-    names.known[name], names.count = true, names.count + 1
-  end
-  return names
-end
-
--- Whether a name is told apart; a new one is as long as there is room.
-local function is_told_apart(names, name)
-  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
-    names.known[name], names.count = true, names.count + 1
-    names.packed = names.packed .. string.char(#name) .. name
-  end
-  return names.known[name]
-end
-
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
-local function enter_period(entered, period, minute, name, tally)
-  local number = math.floor(minute * 60000 / period.length_ms)
-  local field = field_of(period, number, name)
-  local there = entered[field]
-  if not there or there.number < number then
-    there = { number = number, tallies = {} }
-    entered[field] = there
-  end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
-end
-
--- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
-  local minutes = tallies_of_notes(notes)
-  for _, minute in ipairs(minutes) do
-    for _, tally in ipairs(minutes[minute]) do
-      local name = is_told_apart(names, tally.name) and tally.name
-      for _, period in pairs(PERIODS) do
-        enter_period(entered, period, minute, '', tally)
-        if name then
-          enter_period(entered, period, minute, name, tally)
-        end
-      end
-    end
-  end
-  local fields, changed = {}, { names = names.packed }
-  for field in pairs(entered) do
-    fields[#fields + 1] = field
-  end
-  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
-  for at, field in ipairs(fields) do
-    local there = entered[field]
-    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
-  end
-  return changed
-end
-
-local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
-  local pairs_of = {}
-  for field, value in pairs(changed) do
-    pairs_of[#pairs_of + 1] = field
-    pairs_of[#pairs_of + 1] = value
-  end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
-end
-    fold(notes, stats)
-    queue.minute = 0
-  end
-end
 local function packed_notes(queue)
   local packed = queue.noted or ''
   local counted = queue.counted or {}
@@ -9364,61 +9344,61 @@ return { 'buried', queue.chores, refused }
     [208, 'lua/shared/queue/note-spans.lua', 1],
     [209, 'lua/shared/queue/note-alike.lua', 1],
     [210, 'lua/shared/queue/bucket.lua', 1],
-    [222, 'lua/shared/queue/note-alike.lua', 3],
-    [237, 'lua/shared/queue/note-spans.lua', 3],
-    [263, 'lua/shared/queue/save.lua', 1],
-    [317, 'lua/shared/queue/save-call.lua', 1],
-    [325, 'lua/shared/queue/settings.lua', 1],
-    [352, 'lua/shared/queue/marks.lua', 1],
-    [366, 'lua/shared/queue/rate.lua', 1],
-    [386, 'lua/shared/queue/job.lua', 1],
-    [477, 'lua/shared/queue/flags.lua', 1],
-    [506, 'lua/shared/queue/run.lua', 1],
-    [553, 'lua/shared/queue/parents.lua', 1],
-    [634, 'lua/shared/queue/happened.lua', 1],
-    [646, 'lua/shared/queue/entries.lua', 1],
-    [664, 'lua/shared/queue/history.lua', 1],
-    [678, 'lua/shared/queue/names.lua', 1],
-    [724, 'lua/shared/queue/failure.lua', 1],
-    [734, 'lua/shared/queue/groups.lua', 1],
-    [875, 'lua/shared/queue/dead.lua', 1],
-    [944, 'lua/shared/queue/end.lua', 1],
-    [965, 'lua/shared/queue/leave-tags.lua', 1],
-    [974, 'lua/shared/queue/end.lua', 23],
-    [991, 'lua/shared/queue/note-end.lua', 1],
-    [1021, 'lua/shared/queue/tell-others.lua', 1],
-    [1023, 'lua/shared/queue/packed-notes.lua', 1],
-    [1024, 'lua/shared/queue/leave-notes.lua', 1],
-    [1047, 'lua/shared/queue/fold.lua', 1],
-    [1048, 'lua/shared/queue/statistics.lua', 1],
-    [1284, 'lua/shared/queue/fold.lua', 3],
-    [1295, 'lua/shared/queue/leave-notes.lua', 25],
-    [1299, 'lua/shared/queue/packed-notes.lua', 3],
-    [1307, 'lua/shared/queue/tell-others.lua', 4],
-    [1310, 'lua/shared/queue/result.lua', 1],
-    [1335, 'lua/shared/queue/tell-ends.lua', 1],
-    [1391, 'lua/shared/queue/tell-others.lua', 9],
-    [1394, 'lua/shared/queue/tell-others.lua', 13],
-    [1397, 'lua/shared/queue/publish.lua', 1],
-    [1398, 'lua/shared/queue/message.lua', 1],
-    [1441, 'lua/shared/queue/publish.lua', 3],
-    [1447, 'lua/shared/queue/tell-others.lua', 17],
-    [1450, 'lua/shared/queue/cancel.lua', 1],
-    [1458, 'lua/shared/queue/stop.lua', 1],
-    [1466, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1473, 'lua/shared/queue/judge-one.lua', 1],
-    [1483, 'lua/shared/queue/told.lua', 1],
-    [1505, 'lua/shared/queue/idle.lua', 1],
-    [1567, 'lua/shared/queue/freed.lua', 1],
-    [1576, 'lua/queue/bury.lua', 74],
-    [1644, 'lua/shared/queue/settle.lua', 1],
-    [1645, 'lua/shared/queue/note-due.lua', 1],
-    [1653, 'lua/shared/queue/ready.lua', 1],
-    [1687, 'lua/shared/queue/backoff.lua', 1],
-    [1727, 'lua/shared/queue/unblock.lua', 1],
-    [1733, 'lua/shared/queue/outbox.lua', 1],
-    [1744, 'lua/shared/queue/settle.lua', 18],
-    [1818, 'lua/queue/bury.lua', 143],
+    [222, 'lua/shared/queue/leave-notes.lua', 1],
+    [240, 'lua/shared/queue/fold.lua', 1],
+    [241, 'lua/shared/queue/statistics.lua', 1],
+    [477, 'lua/shared/queue/fold.lua', 3],
+    [488, 'lua/shared/queue/leave-notes.lua', 20],
+    [492, 'lua/shared/queue/note-alike.lua', 4],
+    [507, 'lua/shared/queue/note-spans.lua', 3],
+    [533, 'lua/shared/queue/save.lua', 1],
+    [587, 'lua/shared/queue/save-call.lua', 1],
+    [595, 'lua/shared/queue/settings.lua', 1],
+    [622, 'lua/shared/queue/marks.lua', 1],
+    [636, 'lua/shared/queue/rate.lua', 1],
+    [656, 'lua/shared/queue/job.lua', 1],
+    [747, 'lua/shared/queue/flags.lua', 1],
+    [776, 'lua/shared/queue/run.lua', 1],
+    [823, 'lua/shared/queue/parents.lua', 1],
+    [904, 'lua/shared/queue/happened.lua', 1],
+    [916, 'lua/shared/queue/entries.lua', 1],
+    [934, 'lua/shared/queue/history.lua', 1],
+    [948, 'lua/shared/queue/names.lua', 1],
+    [994, 'lua/shared/queue/failure.lua', 1],
+    [1004, 'lua/shared/queue/groups.lua', 1],
+    [1145, 'lua/shared/queue/dead.lua', 1],
+    [1214, 'lua/shared/queue/end.lua', 1],
+    [1235, 'lua/shared/queue/leave-tags.lua', 1],
+    [1244, 'lua/shared/queue/end.lua', 23],
+    [1261, 'lua/shared/queue/note-end.lua', 1],
+    [1291, 'lua/shared/queue/tell-others.lua', 1],
+    [1293, 'lua/shared/queue/packed-notes.lua', 1],
+    [1294, 'lua/shared/queue/packed-notes.lua', 3],
+    [1302, 'lua/shared/queue/tell-others.lua', 4],
+    [1305, 'lua/shared/queue/result.lua', 1],
+    [1330, 'lua/shared/queue/tell-ends.lua', 1],
+    [1386, 'lua/shared/queue/tell-others.lua', 9],
+    [1389, 'lua/shared/queue/tell-others.lua', 13],
+    [1392, 'lua/shared/queue/publish.lua', 1],
+    [1393, 'lua/shared/queue/message.lua', 1],
+    [1436, 'lua/shared/queue/publish.lua', 3],
+    [1442, 'lua/shared/queue/tell-others.lua', 17],
+    [1445, 'lua/shared/queue/cancel.lua', 1],
+    [1453, 'lua/shared/queue/stop.lua', 1],
+    [1461, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1468, 'lua/shared/queue/judge-one.lua', 1],
+    [1478, 'lua/shared/queue/told.lua', 1],
+    [1500, 'lua/shared/queue/idle.lua', 1],
+    [1562, 'lua/shared/queue/freed.lua', 1],
+    [1571, 'lua/queue/bury.lua', 74],
+    [1639, 'lua/shared/queue/settle.lua', 1],
+    [1640, 'lua/shared/queue/note-due.lua', 1],
+    [1648, 'lua/shared/queue/ready.lua', 1],
+    [1682, 'lua/shared/queue/backoff.lua', 1],
+    [1722, 'lua/shared/queue/unblock.lua', 1],
+    [1728, 'lua/shared/queue/outbox.lua', 1],
+    [1739, 'lua/shared/queue/settle.lua', 18],
+    [1813, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9483,7 +9463,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '328916565dd03526e1bf9ef2a66bd5088be7a681',
+    sha1: 'd0d730014c0948a3e33be3b0989a8fc8d1344008',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10416,11 +10396,6 @@ end
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
 
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
-
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   if minute ~= queue.minute then
@@ -11200,32 +11175,32 @@ return { 'cancelled', queue.chores, outcomes }
     [917, 'lua/shared/queue/tell-others.lua', 1],
     [919, 'lua/shared/queue/packed-notes.lua', 1],
     [920, 'lua/shared/queue/leave-notes.lua', 1],
-    [943, 'lua/shared/queue/fold.lua', 1],
-    [944, 'lua/shared/queue/statistics.lua', 1],
-    [1180, 'lua/shared/queue/fold.lua', 3],
-    [1191, 'lua/shared/queue/leave-notes.lua', 25],
-    [1195, 'lua/shared/queue/packed-notes.lua', 3],
-    [1203, 'lua/shared/queue/tell-others.lua', 4],
-    [1206, 'lua/shared/queue/result.lua', 1],
-    [1231, 'lua/shared/queue/tell-ends.lua', 1],
-    [1287, 'lua/shared/queue/tell-others.lua', 9],
-    [1290, 'lua/shared/queue/tell-others.lua', 13],
-    [1293, 'lua/shared/queue/publish.lua', 1],
-    [1294, 'lua/shared/queue/message.lua', 1],
-    [1337, 'lua/shared/queue/publish.lua', 3],
-    [1343, 'lua/shared/queue/tell-others.lua', 17],
-    [1346, 'lua/shared/queue/find.lua', 1],
-    [1375, 'lua/shared/queue/displace.lua', 1],
-    [1394, 'lua/shared/queue/idle.lua', 1],
-    [1456, 'lua/queue/cancel.lua', 65],
-    [1523, 'lua/shared/queue/settle.lua', 1],
-    [1524, 'lua/shared/queue/note-due.lua', 1],
-    [1532, 'lua/shared/queue/backoff.lua', 1],
-    [1572, 'lua/shared/queue/unblock.lua', 1],
-    [1578, 'lua/shared/queue/outbox.lua', 1],
-    [1589, 'lua/shared/queue/cancel.lua', 1],
-    [1597, 'lua/shared/queue/settle.lua', 18],
-    [1671, 'lua/queue/cancel.lua', 133],
+    [938, 'lua/shared/queue/fold.lua', 1],
+    [939, 'lua/shared/queue/statistics.lua', 1],
+    [1175, 'lua/shared/queue/fold.lua', 3],
+    [1186, 'lua/shared/queue/leave-notes.lua', 20],
+    [1190, 'lua/shared/queue/packed-notes.lua', 3],
+    [1198, 'lua/shared/queue/tell-others.lua', 4],
+    [1201, 'lua/shared/queue/result.lua', 1],
+    [1226, 'lua/shared/queue/tell-ends.lua', 1],
+    [1282, 'lua/shared/queue/tell-others.lua', 9],
+    [1285, 'lua/shared/queue/tell-others.lua', 13],
+    [1288, 'lua/shared/queue/publish.lua', 1],
+    [1289, 'lua/shared/queue/message.lua', 1],
+    [1332, 'lua/shared/queue/publish.lua', 3],
+    [1338, 'lua/shared/queue/tell-others.lua', 17],
+    [1341, 'lua/shared/queue/find.lua', 1],
+    [1370, 'lua/shared/queue/displace.lua', 1],
+    [1389, 'lua/shared/queue/idle.lua', 1],
+    [1451, 'lua/queue/cancel.lua', 65],
+    [1518, 'lua/shared/queue/settle.lua', 1],
+    [1519, 'lua/shared/queue/note-due.lua', 1],
+    [1527, 'lua/shared/queue/backoff.lua', 1],
+    [1567, 'lua/shared/queue/unblock.lua', 1],
+    [1573, 'lua/shared/queue/outbox.lua', 1],
+    [1584, 'lua/shared/queue/cancel.lua', 1],
+    [1592, 'lua/shared/queue/settle.lua', 18],
+    [1666, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11279,7 +11254,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '1bf0615c1ed836192b350cdbe13f0495ef70df71',
+    sha1: '0040c5b9aa520f6bb04b0a4b16c3473e1f984407',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11671,11 +11646,6 @@ end
 -- When there are many of them they are folded: put into the hash of statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
-
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
@@ -13087,46 +13057,46 @@ return { 'changed', left, queue.chores }
     [377, 'lua/shared/queue/tell-others.lua', 1],
     [379, 'lua/shared/queue/packed-notes.lua', 1],
     [380, 'lua/shared/queue/leave-notes.lua', 1],
-    [403, 'lua/shared/queue/fold.lua', 1],
-    [404, 'lua/shared/queue/statistics.lua', 1],
-    [640, 'lua/shared/queue/fold.lua', 3],
-    [651, 'lua/shared/queue/leave-notes.lua', 25],
-    [655, 'lua/shared/queue/packed-notes.lua', 3],
-    [663, 'lua/shared/queue/tell-others.lua', 4],
-    [666, 'lua/shared/queue/result.lua', 1],
-    [691, 'lua/shared/queue/tell-ends.lua', 1],
-    [747, 'lua/shared/queue/tell-others.lua', 9],
-    [750, 'lua/shared/queue/tell-others.lua', 13],
-    [753, 'lua/shared/queue/publish.lua', 1],
-    [754, 'lua/shared/queue/message.lua', 1],
-    [797, 'lua/shared/queue/publish.lua', 3],
-    [803, 'lua/shared/queue/tell-others.lua', 17],
-    [806, 'lua/shared/queue/run.lua', 1],
-    [853, 'lua/shared/queue/names.lua', 1],
-    [899, 'lua/shared/queue/failure.lua', 1],
-    [909, 'lua/shared/queue/groups.lua', 1],
-    [1050, 'lua/shared/queue/ready.lua', 1],
-    [1084, 'lua/shared/queue/find.lua', 1],
-    [1113, 'lua/shared/queue/parents.lua', 1],
-    [1194, 'lua/shared/queue/link.lua', 1],
-    [1257, 'lua/shared/queue/relink.lua', 1],
-    [1327, 'lua/shared/queue/backoff.lua', 1],
-    [1367, 'lua/shared/queue/unblock.lua', 1],
-    [1373, 'lua/shared/queue/idle.lua', 1],
-    [1435, 'lua/queue/change-parents.lua', 64],
-    [1491, 'lua/shared/queue/settle.lua', 1],
-    [1492, 'lua/shared/queue/dead.lua', 1],
-    [1561, 'lua/shared/queue/end.lua', 1],
-    [1582, 'lua/shared/queue/leave-tags.lua', 1],
-    [1591, 'lua/shared/queue/end.lua', 23],
-    [1608, 'lua/shared/queue/outbox.lua', 1],
-    [1619, 'lua/shared/queue/entries.lua', 1],
-    [1637, 'lua/shared/queue/history.lua', 1],
-    [1651, 'lua/shared/queue/happened.lua', 1],
-    [1663, 'lua/shared/queue/note-end.lua', 1],
-    [1693, 'lua/shared/queue/cancel.lua', 1],
-    [1701, 'lua/shared/queue/settle.lua', 18],
-    [1775, 'lua/queue/change-parents.lua', 121],
+    [398, 'lua/shared/queue/fold.lua', 1],
+    [399, 'lua/shared/queue/statistics.lua', 1],
+    [635, 'lua/shared/queue/fold.lua', 3],
+    [646, 'lua/shared/queue/leave-notes.lua', 20],
+    [650, 'lua/shared/queue/packed-notes.lua', 3],
+    [658, 'lua/shared/queue/tell-others.lua', 4],
+    [661, 'lua/shared/queue/result.lua', 1],
+    [686, 'lua/shared/queue/tell-ends.lua', 1],
+    [742, 'lua/shared/queue/tell-others.lua', 9],
+    [745, 'lua/shared/queue/tell-others.lua', 13],
+    [748, 'lua/shared/queue/publish.lua', 1],
+    [749, 'lua/shared/queue/message.lua', 1],
+    [792, 'lua/shared/queue/publish.lua', 3],
+    [798, 'lua/shared/queue/tell-others.lua', 17],
+    [801, 'lua/shared/queue/run.lua', 1],
+    [848, 'lua/shared/queue/names.lua', 1],
+    [894, 'lua/shared/queue/failure.lua', 1],
+    [904, 'lua/shared/queue/groups.lua', 1],
+    [1045, 'lua/shared/queue/ready.lua', 1],
+    [1079, 'lua/shared/queue/find.lua', 1],
+    [1108, 'lua/shared/queue/parents.lua', 1],
+    [1189, 'lua/shared/queue/link.lua', 1],
+    [1252, 'lua/shared/queue/relink.lua', 1],
+    [1322, 'lua/shared/queue/backoff.lua', 1],
+    [1362, 'lua/shared/queue/unblock.lua', 1],
+    [1368, 'lua/shared/queue/idle.lua', 1],
+    [1430, 'lua/queue/change-parents.lua', 64],
+    [1486, 'lua/shared/queue/settle.lua', 1],
+    [1487, 'lua/shared/queue/dead.lua', 1],
+    [1556, 'lua/shared/queue/end.lua', 1],
+    [1577, 'lua/shared/queue/leave-tags.lua', 1],
+    [1586, 'lua/shared/queue/end.lua', 23],
+    [1603, 'lua/shared/queue/outbox.lua', 1],
+    [1614, 'lua/shared/queue/entries.lua', 1],
+    [1632, 'lua/shared/queue/history.lua', 1],
+    [1646, 'lua/shared/queue/happened.lua', 1],
+    [1658, 'lua/shared/queue/note-end.lua', 1],
+    [1688, 'lua/shared/queue/cancel.lua', 1],
+    [1696, 'lua/shared/queue/settle.lua', 18],
+    [1770, 'lua/queue/change-parents.lua', 121],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -14633,7 +14603,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '206e076c50687cee888a96b4d10026433a605410',
+    sha1: '158beb75a19c08fed73f5e90741e79c5de9fb4af',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15068,6 +15038,7 @@ local function read_job(record)
     keep_result_ms = keep_result_ms,
   }
 end
+-- A note of jobs that are only counted.
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
 -- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
 -- doubles a sum and the greatest.
@@ -15078,11 +15049,6 @@ end
 -- When there are many of them they are folded: put into the hash of statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
-
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
@@ -15343,6 +15309,10 @@ end
     queue.minute = 0
   end
 end
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
 
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
@@ -15463,11 +15433,13 @@ return { 'enqueued', first }
     [271, 'lua/shared/queue/idle.lua', 1],
     [333, 'lua/shared/queue/number.lua', 1],
     [342, 'lua/shared/queue/job.lua', 1],
-    [433, 'lua/shared/queue/leave-notes.lua', 1],
-    [456, 'lua/shared/queue/fold.lua', 1],
-    [457, 'lua/shared/queue/statistics.lua', 1],
-    [693, 'lua/shared/queue/fold.lua', 3],
-    [704, 'lua/shared/queue/leave-notes.lua', 25],
+    [433, 'lua/shared/queue/count-note.lua', 1],
+    [434, 'lua/shared/queue/leave-notes.lua', 1],
+    [452, 'lua/shared/queue/fold.lua', 1],
+    [453, 'lua/shared/queue/statistics.lua', 1],
+    [689, 'lua/shared/queue/fold.lua', 3],
+    [700, 'lua/shared/queue/leave-notes.lua', 20],
+    [704, 'lua/shared/queue/count-note.lua', 3],
     [708, 'lua/queue/enqueue-alike.lua', 39],
     [751, 'lua/shared/queue/publish.lua', 1],
     [752, 'lua/shared/queue/message.lua', 1],
@@ -15540,7 +15512,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '33b67d7c9d0c7063e9cf6581b73455fc14234c7f',
+    sha1: 'bb1abc7fe1cb0aa832110ba57e07fbaef8492f03',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16018,11 +15990,6 @@ end
 -- When there are many of them they are folded: put into the hash of statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
-
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
@@ -17640,53 +17607,53 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [463, 'lua/shared/queue/tell-others.lua', 1],
     [465, 'lua/shared/queue/packed-notes.lua', 1],
     [466, 'lua/shared/queue/leave-notes.lua', 1],
-    [489, 'lua/shared/queue/fold.lua', 1],
-    [490, 'lua/shared/queue/statistics.lua', 1],
-    [726, 'lua/shared/queue/fold.lua', 3],
-    [737, 'lua/shared/queue/leave-notes.lua', 25],
-    [741, 'lua/shared/queue/packed-notes.lua', 3],
-    [749, 'lua/shared/queue/tell-others.lua', 4],
-    [752, 'lua/shared/queue/result.lua', 1],
-    [777, 'lua/shared/queue/tell-ends.lua', 1],
-    [833, 'lua/shared/queue/tell-others.lua', 9],
-    [836, 'lua/shared/queue/tell-others.lua', 13],
-    [839, 'lua/shared/queue/publish.lua', 1],
-    [840, 'lua/shared/queue/message.lua', 1],
-    [883, 'lua/shared/queue/publish.lua', 3],
-    [889, 'lua/shared/queue/tell-others.lua', 17],
-    [892, 'lua/shared/queue/run.lua', 1],
-    [939, 'lua/shared/queue/happened.lua', 1],
-    [951, 'lua/shared/queue/names.lua', 1],
-    [997, 'lua/shared/queue/groups.lua', 1],
-    [1138, 'lua/shared/queue/ready.lua', 1],
-    [1172, 'lua/shared/queue/number.lua', 1],
-    [1181, 'lua/shared/queue/enter-tags.lua', 1],
-    [1187, 'lua/shared/queue/enqueue.lua', 1],
-    [1225, 'lua/shared/queue/replace.lua', 1],
-    [1280, 'lua/shared/queue/leave-tags.lua', 1],
-    [1289, 'lua/shared/queue/replace.lua', 57],
-    [1314, 'lua/shared/queue/idempotency.lua', 1],
-    [1328, 'lua/shared/queue/idle.lua', 1],
-    [1390, 'lua/shared/queue/find.lua', 1],
-    [1419, 'lua/shared/queue/failure.lua', 1],
-    [1429, 'lua/shared/queue/parents.lua', 1],
-    [1510, 'lua/shared/queue/link.lua', 1],
-    [1573, 'lua/shared/queue/spec.lua', 1],
-    [1695, 'lua/queue/enqueue.lua', 75],
-    [1751, 'lua/shared/queue/settle.lua', 1],
-    [1752, 'lua/shared/queue/dead.lua', 1],
-    [1821, 'lua/shared/queue/end.lua', 1],
-    [1842, 'lua/shared/queue/leave-tags.lua', 1],
-    [1851, 'lua/shared/queue/end.lua', 23],
-    [1868, 'lua/shared/queue/backoff.lua', 1],
-    [1908, 'lua/shared/queue/unblock.lua', 1],
-    [1914, 'lua/shared/queue/outbox.lua', 1],
-    [1925, 'lua/shared/queue/entries.lua', 1],
-    [1943, 'lua/shared/queue/history.lua', 1],
-    [1957, 'lua/shared/queue/note-end.lua', 1],
-    [1987, 'lua/shared/queue/cancel.lua', 1],
-    [1995, 'lua/shared/queue/settle.lua', 18],
-    [2069, 'lua/queue/enqueue.lua', 132],
+    [484, 'lua/shared/queue/fold.lua', 1],
+    [485, 'lua/shared/queue/statistics.lua', 1],
+    [721, 'lua/shared/queue/fold.lua', 3],
+    [732, 'lua/shared/queue/leave-notes.lua', 20],
+    [736, 'lua/shared/queue/packed-notes.lua', 3],
+    [744, 'lua/shared/queue/tell-others.lua', 4],
+    [747, 'lua/shared/queue/result.lua', 1],
+    [772, 'lua/shared/queue/tell-ends.lua', 1],
+    [828, 'lua/shared/queue/tell-others.lua', 9],
+    [831, 'lua/shared/queue/tell-others.lua', 13],
+    [834, 'lua/shared/queue/publish.lua', 1],
+    [835, 'lua/shared/queue/message.lua', 1],
+    [878, 'lua/shared/queue/publish.lua', 3],
+    [884, 'lua/shared/queue/tell-others.lua', 17],
+    [887, 'lua/shared/queue/run.lua', 1],
+    [934, 'lua/shared/queue/happened.lua', 1],
+    [946, 'lua/shared/queue/names.lua', 1],
+    [992, 'lua/shared/queue/groups.lua', 1],
+    [1133, 'lua/shared/queue/ready.lua', 1],
+    [1167, 'lua/shared/queue/number.lua', 1],
+    [1176, 'lua/shared/queue/enter-tags.lua', 1],
+    [1182, 'lua/shared/queue/enqueue.lua', 1],
+    [1220, 'lua/shared/queue/replace.lua', 1],
+    [1275, 'lua/shared/queue/leave-tags.lua', 1],
+    [1284, 'lua/shared/queue/replace.lua', 57],
+    [1309, 'lua/shared/queue/idempotency.lua', 1],
+    [1323, 'lua/shared/queue/idle.lua', 1],
+    [1385, 'lua/shared/queue/find.lua', 1],
+    [1414, 'lua/shared/queue/failure.lua', 1],
+    [1424, 'lua/shared/queue/parents.lua', 1],
+    [1505, 'lua/shared/queue/link.lua', 1],
+    [1568, 'lua/shared/queue/spec.lua', 1],
+    [1690, 'lua/queue/enqueue.lua', 75],
+    [1746, 'lua/shared/queue/settle.lua', 1],
+    [1747, 'lua/shared/queue/dead.lua', 1],
+    [1816, 'lua/shared/queue/end.lua', 1],
+    [1837, 'lua/shared/queue/leave-tags.lua', 1],
+    [1846, 'lua/shared/queue/end.lua', 23],
+    [1863, 'lua/shared/queue/backoff.lua', 1],
+    [1903, 'lua/shared/queue/unblock.lua', 1],
+    [1909, 'lua/shared/queue/outbox.lua', 1],
+    [1920, 'lua/shared/queue/entries.lua', 1],
+    [1938, 'lua/shared/queue/history.lua', 1],
+    [1952, 'lua/shared/queue/note-end.lua', 1],
+    [1982, 'lua/shared/queue/cancel.lua', 1],
+    [1990, 'lua/shared/queue/settle.lua', 18],
+    [2064, 'lua/queue/enqueue.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -21078,7 +21045,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '56b8369942e7a2283c0f6c4dc6bd97a938d110cd',
+    sha1: '10c6d1346166bc67bae2bd104f604463a269f8a2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21508,11 +21475,6 @@ end
 -- When there are many of them they are folded: put into the hash of statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
-
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
@@ -23117,51 +23079,51 @@ return { 'received', queue.chores }
     [415, 'lua/shared/queue/tell-others.lua', 1],
     [417, 'lua/shared/queue/packed-notes.lua', 1],
     [418, 'lua/shared/queue/leave-notes.lua', 1],
-    [441, 'lua/shared/queue/fold.lua', 1],
-    [442, 'lua/shared/queue/statistics.lua', 1],
-    [678, 'lua/shared/queue/fold.lua', 3],
-    [689, 'lua/shared/queue/leave-notes.lua', 25],
-    [693, 'lua/shared/queue/packed-notes.lua', 3],
-    [701, 'lua/shared/queue/tell-others.lua', 4],
-    [704, 'lua/shared/queue/result.lua', 1],
-    [729, 'lua/shared/queue/tell-ends.lua', 1],
-    [785, 'lua/shared/queue/tell-others.lua', 9],
-    [788, 'lua/shared/queue/tell-others.lua', 13],
-    [791, 'lua/shared/queue/publish.lua', 1],
-    [792, 'lua/shared/queue/message.lua', 1],
-    [835, 'lua/shared/queue/publish.lua', 3],
-    [841, 'lua/shared/queue/tell-others.lua', 17],
-    [844, 'lua/shared/queue/run.lua', 1],
-    [891, 'lua/shared/queue/names.lua', 1],
-    [937, 'lua/shared/queue/groups.lua', 1],
-    [1078, 'lua/shared/queue/ready.lua', 1],
-    [1112, 'lua/shared/queue/number.lua', 1],
-    [1121, 'lua/shared/queue/enqueue.lua', 1],
-    [1159, 'lua/shared/queue/replace.lua', 1],
-    [1214, 'lua/shared/queue/leave-tags.lua', 1],
-    [1223, 'lua/shared/queue/replace.lua', 57],
-    [1248, 'lua/shared/queue/idempotency.lua', 1],
-    [1262, 'lua/shared/queue/idle.lua', 1],
-    [1324, 'lua/shared/queue/find.lua', 1],
-    [1353, 'lua/shared/queue/failure.lua', 1],
-    [1363, 'lua/shared/queue/parents.lua', 1],
-    [1444, 'lua/shared/queue/link.lua', 1],
-    [1507, 'lua/shared/queue/spec.lua', 1],
-    [1629, 'lua/queue/receive.lua', 70],
-    [1691, 'lua/shared/queue/settle.lua', 1],
-    [1692, 'lua/shared/queue/dead.lua', 1],
-    [1761, 'lua/shared/queue/end.lua', 1],
-    [1782, 'lua/shared/queue/leave-tags.lua', 1],
-    [1791, 'lua/shared/queue/end.lua', 23],
-    [1808, 'lua/shared/queue/backoff.lua', 1],
-    [1848, 'lua/shared/queue/unblock.lua', 1],
-    [1854, 'lua/shared/queue/outbox.lua', 1],
-    [1865, 'lua/shared/queue/entries.lua', 1],
-    [1883, 'lua/shared/queue/history.lua', 1],
-    [1897, 'lua/shared/queue/note-end.lua', 1],
-    [1927, 'lua/shared/queue/cancel.lua', 1],
-    [1935, 'lua/shared/queue/settle.lua', 18],
-    [2009, 'lua/queue/receive.lua', 133],
+    [436, 'lua/shared/queue/fold.lua', 1],
+    [437, 'lua/shared/queue/statistics.lua', 1],
+    [673, 'lua/shared/queue/fold.lua', 3],
+    [684, 'lua/shared/queue/leave-notes.lua', 20],
+    [688, 'lua/shared/queue/packed-notes.lua', 3],
+    [696, 'lua/shared/queue/tell-others.lua', 4],
+    [699, 'lua/shared/queue/result.lua', 1],
+    [724, 'lua/shared/queue/tell-ends.lua', 1],
+    [780, 'lua/shared/queue/tell-others.lua', 9],
+    [783, 'lua/shared/queue/tell-others.lua', 13],
+    [786, 'lua/shared/queue/publish.lua', 1],
+    [787, 'lua/shared/queue/message.lua', 1],
+    [830, 'lua/shared/queue/publish.lua', 3],
+    [836, 'lua/shared/queue/tell-others.lua', 17],
+    [839, 'lua/shared/queue/run.lua', 1],
+    [886, 'lua/shared/queue/names.lua', 1],
+    [932, 'lua/shared/queue/groups.lua', 1],
+    [1073, 'lua/shared/queue/ready.lua', 1],
+    [1107, 'lua/shared/queue/number.lua', 1],
+    [1116, 'lua/shared/queue/enqueue.lua', 1],
+    [1154, 'lua/shared/queue/replace.lua', 1],
+    [1209, 'lua/shared/queue/leave-tags.lua', 1],
+    [1218, 'lua/shared/queue/replace.lua', 57],
+    [1243, 'lua/shared/queue/idempotency.lua', 1],
+    [1257, 'lua/shared/queue/idle.lua', 1],
+    [1319, 'lua/shared/queue/find.lua', 1],
+    [1348, 'lua/shared/queue/failure.lua', 1],
+    [1358, 'lua/shared/queue/parents.lua', 1],
+    [1439, 'lua/shared/queue/link.lua', 1],
+    [1502, 'lua/shared/queue/spec.lua', 1],
+    [1624, 'lua/queue/receive.lua', 70],
+    [1686, 'lua/shared/queue/settle.lua', 1],
+    [1687, 'lua/shared/queue/dead.lua', 1],
+    [1756, 'lua/shared/queue/end.lua', 1],
+    [1777, 'lua/shared/queue/leave-tags.lua', 1],
+    [1786, 'lua/shared/queue/end.lua', 23],
+    [1803, 'lua/shared/queue/backoff.lua', 1],
+    [1843, 'lua/shared/queue/unblock.lua', 1],
+    [1849, 'lua/shared/queue/outbox.lua', 1],
+    [1860, 'lua/shared/queue/entries.lua', 1],
+    [1878, 'lua/shared/queue/history.lua', 1],
+    [1892, 'lua/shared/queue/note-end.lua', 1],
+    [1922, 'lua/shared/queue/cancel.lua', 1],
+    [1930, 'lua/shared/queue/settle.lua', 18],
+    [2004, 'lua/queue/receive.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -24852,7 +24814,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '1d6f8ff514b7ff6f523f67f927a71acc4244c531',
+    sha1: '929b247261701dc0f4e5d117ab575abc03d20bf2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25838,11 +25800,6 @@ end
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
 
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
-
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   if minute ~= queue.minute then
@@ -26687,35 +26644,35 @@ return { 'released', queue.chores, refused }
     [970, 'lua/shared/queue/tell-others.lua', 1],
     [972, 'lua/shared/queue/packed-notes.lua', 1],
     [973, 'lua/shared/queue/leave-notes.lua', 1],
-    [996, 'lua/shared/queue/fold.lua', 1],
-    [997, 'lua/shared/queue/statistics.lua', 1],
-    [1233, 'lua/shared/queue/fold.lua', 3],
-    [1244, 'lua/shared/queue/leave-notes.lua', 25],
-    [1248, 'lua/shared/queue/packed-notes.lua', 3],
-    [1256, 'lua/shared/queue/tell-others.lua', 4],
-    [1259, 'lua/shared/queue/result.lua', 1],
-    [1284, 'lua/shared/queue/tell-ends.lua', 1],
-    [1340, 'lua/shared/queue/tell-others.lua', 9],
-    [1343, 'lua/shared/queue/tell-others.lua', 13],
-    [1346, 'lua/shared/queue/publish.lua', 1],
-    [1347, 'lua/shared/queue/message.lua', 1],
-    [1390, 'lua/shared/queue/publish.lua', 3],
-    [1396, 'lua/shared/queue/tell-others.lua', 17],
-    [1399, 'lua/shared/queue/cancel.lua', 1],
-    [1407, 'lua/shared/queue/stop.lua', 1],
-    [1415, 'lua/shared/queue/idle.lua', 1],
-    [1477, 'lua/shared/queue/judge-one.lua', 1],
-    [1487, 'lua/shared/queue/told.lua', 1],
-    [1509, 'lua/shared/queue/freed.lua', 1],
-    [1518, 'lua/shared/queue/give-back.lua', 1],
-    [1554, 'lua/queue/release.lua', 75],
-    [1622, 'lua/shared/queue/settle.lua', 1],
-    [1623, 'lua/shared/queue/failure.lua', 1],
-    [1633, 'lua/shared/queue/dead.lua', 1],
-    [1702, 'lua/shared/queue/unblock.lua', 1],
-    [1708, 'lua/shared/queue/outbox.lua', 1],
-    [1719, 'lua/shared/queue/settle.lua', 18],
-    [1793, 'lua/queue/release.lua', 144],
+    [991, 'lua/shared/queue/fold.lua', 1],
+    [992, 'lua/shared/queue/statistics.lua', 1],
+    [1228, 'lua/shared/queue/fold.lua', 3],
+    [1239, 'lua/shared/queue/leave-notes.lua', 20],
+    [1243, 'lua/shared/queue/packed-notes.lua', 3],
+    [1251, 'lua/shared/queue/tell-others.lua', 4],
+    [1254, 'lua/shared/queue/result.lua', 1],
+    [1279, 'lua/shared/queue/tell-ends.lua', 1],
+    [1335, 'lua/shared/queue/tell-others.lua', 9],
+    [1338, 'lua/shared/queue/tell-others.lua', 13],
+    [1341, 'lua/shared/queue/publish.lua', 1],
+    [1342, 'lua/shared/queue/message.lua', 1],
+    [1385, 'lua/shared/queue/publish.lua', 3],
+    [1391, 'lua/shared/queue/tell-others.lua', 17],
+    [1394, 'lua/shared/queue/cancel.lua', 1],
+    [1402, 'lua/shared/queue/stop.lua', 1],
+    [1410, 'lua/shared/queue/idle.lua', 1],
+    [1472, 'lua/shared/queue/judge-one.lua', 1],
+    [1482, 'lua/shared/queue/told.lua', 1],
+    [1504, 'lua/shared/queue/freed.lua', 1],
+    [1513, 'lua/shared/queue/give-back.lua', 1],
+    [1549, 'lua/queue/release.lua', 75],
+    [1617, 'lua/shared/queue/settle.lua', 1],
+    [1618, 'lua/shared/queue/failure.lua', 1],
+    [1628, 'lua/shared/queue/dead.lua', 1],
+    [1697, 'lua/shared/queue/unblock.lua', 1],
+    [1703, 'lua/shared/queue/outbox.lua', 1],
+    [1714, 'lua/shared/queue/settle.lua', 18],
+    [1788, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -27536,7 +27493,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '2499172ff7e07161d34f2298dfb96d381680ae43',
+    sha1: '022e8578379fce4b70eb62526b3c063524686356',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28754,11 +28711,6 @@ if queue.counted then
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
 
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
-
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   if minute ~= queue.minute then
@@ -29126,17 +29078,17 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [1125, 'lua/shared/queue/settle.lua', 18],
     [1199, 'lua/queue/requeue-failed.lua', 109],
     [1205, 'lua/shared/queue/leave-notes.lua', 1],
-    [1228, 'lua/shared/queue/fold.lua', 1],
-    [1229, 'lua/shared/queue/statistics.lua', 1],
-    [1465, 'lua/shared/queue/fold.lua', 3],
-    [1476, 'lua/shared/queue/leave-notes.lua', 25],
-    [1480, 'lua/shared/queue/packed-notes.lua', 1],
-    [1481, 'lua/shared/queue/packed-notes.lua', 3],
-    [1489, 'lua/queue/requeue-failed.lua', 117],
-    [1492, 'lua/shared/queue/publish.lua', 1],
-    [1493, 'lua/shared/queue/message.lua', 1],
-    [1536, 'lua/shared/queue/publish.lua', 3],
-    [1542, 'lua/queue/requeue-failed.lua', 121],
+    [1223, 'lua/shared/queue/fold.lua', 1],
+    [1224, 'lua/shared/queue/statistics.lua', 1],
+    [1460, 'lua/shared/queue/fold.lua', 3],
+    [1471, 'lua/shared/queue/leave-notes.lua', 20],
+    [1475, 'lua/shared/queue/packed-notes.lua', 1],
+    [1476, 'lua/shared/queue/packed-notes.lua', 3],
+    [1484, 'lua/queue/requeue-failed.lua', 117],
+    [1487, 'lua/shared/queue/publish.lua', 1],
+    [1488, 'lua/shared/queue/message.lua', 1],
+    [1531, 'lua/shared/queue/publish.lua', 3],
+    [1537, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -30349,7 +30301,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'a98780e35ccbecbef4ef411d9e35c42205603ced',
+    sha1: 'ec55dda96f89614cff35afe39cd1e900048317fd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30561,7 +30513,7 @@ local function count_job(queue, kind, name)
   counted[key] = counted[key] + 1
 end
 -- As shared/queue/note-alike, for any jobs.
--- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Remembers for the statistics how long jobs waited or ran.
 -- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
 -- millisecond, the last one everything from 38 days on.
 local LAST_BUCKET = 254
@@ -30574,6 +30526,276 @@ local function bucket_of(span_ms)
   local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
   return bucket < LAST_BUCKET and bucket or LAST_BUCKET
 end
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  if minute ~= queue.minute then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds > number then
+    return nil
+  elseif holds < number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number < number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  if there.number == number then
+    there.tallies[#there.tallies + 1] = tally
+  end
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    queue.minute = 0
+  end
+end
 
 -- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
 -- are in several buckets.
@@ -30585,7 +30807,7 @@ local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_m
   local key = #name < 255 and kind .. name or kind
   -- Clocks may be set back.
   sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
-  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
+  local note = struct.pack(NOTE, #key, key, bucket, count, sum_ms, greatest_ms)
   queue.noted = queue.noted and queue.noted .. note or note
   return true
 end
@@ -31462,281 +31684,6 @@ end
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
 -- statistics are to know.
 -- What a call has noted for the statistics and counted.
--- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
--- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
--- doubles a sum and the greatest.
---   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
---              shared/queue/bucket); in milliseconds
---   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
---   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
-local NOTE = '>Bc0BHdd'
-local MOST_NOTES = 16384
-
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
-
-local function leave_notes(notes, stats, queue, noted, now_ms)
-  local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
-    queue.minute = minute
-    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
-  end
-  if redis.call('APPEND', notes, noted) > MOST_NOTES then
--- Puts what is noted into the statistics.
--- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
---   names                       the first names that were met, each behind its length
---   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
---                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
---                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
---                               greatest, and of each bucket how many
-
-local MOST_NAMES = 100
-local PERIODS = {
-  minute = { letter = 'm', length_ms = 60000, slots = 120 },
-  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
-  day = { letter = 'd', length_ms = 86400000, slots = 90 },
-}
-local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
-local SPREAD = '>ddH'
-local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
--- What a kind of note adds to: the place of a count, and one of two spreads.
-local KINDS = {
-  e = { place = 1 },
-  d = { place = 4 },
-  r = { place = 5 },
-  c = { place = 6 },
-  w = { spread = 'wait' },
-  a = { place = 2, spread = 'run' },
-  t = { place = 3, spread = 'run' },
-  b = { place = 4, spread = 'run' },
-}
-
-local function field_of(period, number, name)
-  return string.format('%s%d:%s', period.letter, number % period.slots, name)
-end
-
-local function add_to_bucket(spread, bucket, count)
-  local flat, place = spread.flat, spread.places[bucket]
-  if not place then
-    place = #flat + 2
-    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
-  end
-  flat[place] = flat[place] + count
-end
-
-local function new_spread()
-  return { sum = 0, greatest = 0, flat = {}, places = {} }
-end
-
--- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
--- not kept.
-local function new_tally(name)
-  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
-  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
-end
-
--- Adds the buckets of a flat list: each, and how many.
-local function add_buckets(spread, list)
-  for at = 1, #list, 2 do
-    add_to_bucket(spread, list[at], list[at + 1])
-  end
-end
-
-local function add_span(spread, sum, greatest)
-  spread.sum = spread.sum + sum
-  if greatest > spread.greatest then
-    spread.greatest = greatest
-  end
-end
-
--- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
-local function target_of(tallies, key)
-  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
-  local tally = tallies.by_name[name]
-  if not tally then
-    tally = new_tally(name)
-    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
-  end
-  local target =
-    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
-  tallies.by_key[key] = target
-  return target
-end
-
--- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
-local function tallies_of_notes(notes)
-  -- What is of no minute is left out: the notes before it are gone.
-  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
-  local unpack_from = struct.unpack
-  while at <= last do
-    local key, bucket, count, sum, greatest
-    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
-    if key == 'm' then
-      if not minutes[sum] then
-        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
-      end
-      tallies = minutes[sum]
-    else
-      local target = tallies.by_key[key] or target_of(tallies, key)
-      local counts, place, spread = target.counts, target.place, target.spread
-      counts[place] = counts[place] + count
-      local flat, at_bucket = spread.flat, spread.places[bucket]
-      if at_bucket then
-        flat[at_bucket] = flat[at_bucket] + count
-      else
-        add_to_bucket(spread, bucket, count)
-      end
-      spread.sum = spread.sum + sum
-      if greatest > spread.greatest then
-        spread.greatest = greatest
-      end
-    end
-  end
-  return minutes
-end
-
-local function parse_names(packed)
-  local names, at = {}, 1
-  while at <= #packed do
-    local length = string.byte(packed, at)
-    names[#names + 1] = string.sub(packed, at + 1, at + length)
-    at = at + 1 + length
-  end
-  return names
-end
-
--- The sum of several tallies; a single one is its own.
-local function sum_of(tallies)
-  if #tallies == 1 then
-    return tallies[1]
-  end
-  local all = new_tally('')
-  for _, tally in ipairs(tallies) do
-    for place, count in ipairs(tally.counts) do
-      all.counts[place] = all.counts[place] + count
-    end
-    for _, part in ipairs({ 'wait', 'run' }) do
-      local spread = tally.spreads[part]
-      add_span(all.spreads[part], spread.sum, spread.greatest)
-      add_buckets(all.spreads[part], spread.flat)
-    end
-  end
-  return all
-end
-
--- A stored spread and where it ends, with more added to it.
-local function enlarge_spread(stored, at, spread)
-  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
-  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
-  local after = table.remove(flat)
-  if #spread.flat == 0 then
-    return string.sub(stored, at, after - 1), after
-  end
-  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
-  for place = 2, #flat, 2 do
-    enlarged.places[flat[place - 1]] = place
-  end
-  add_buckets(enlarged, spread.flat)
-  add_span(enlarged, spread.sum, spread.greatest)
-  local form = SPREAD .. string.rep('BI5', #flat / 2)
-  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
-end
-
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
-local function add_to_period(stored, number, tally)
-  local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
-    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
-  end
-  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
-  for place = 1, 6 do
-    found[place + 1] = found[place + 1] + tally.counts[place]
-  end
-  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
-  found[8] = nil
-  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
-    .. waited
-    .. enlarge_spread(stored, next_at, tally.spreads.run)
-end
-
--- The names that are told apart, as they are stored, and each as a field.
-local function read_names(packed)
-  local names = { packed = packed, count = 0, known = {} }
-  for _, name in ipairs(parse_names(packed)) do
-    names.known[name], names.count = true, names.count + 1
-  end
-  return names
-end
-
--- Whether a name is told apart; a new one is as long as there is room.
-local function is_told_apart(names, name)
-  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
-    names.known[name], names.count = true, names.count + 1
-    names.packed = names.packed .. string.char(#name) .. name
-  end
-  return names.known[name]
-end
-
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
-local function enter_period(entered, period, minute, name, tally)
-  local number = math.floor(minute * 60000 / period.length_ms)
-  local field = field_of(period, number, name)
-  local there = entered[field]
-  if not there or there.number < number then
-    there = { number = number, tallies = {} }
-    entered[field] = there
-  end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
-end
-
--- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
-  local minutes = tallies_of_notes(notes)
-  for _, minute in ipairs(minutes) do
-    for _, tally in ipairs(minutes[minute]) do
-      local name = is_told_apart(names, tally.name) and tally.name
-      for _, period in pairs(PERIODS) do
-        enter_period(entered, period, minute, '', tally)
-        if name then
-          enter_period(entered, period, minute, name, tally)
-        end
-      end
-    end
-  end
-  local fields, changed = {}, { names = names.packed }
-  for field in pairs(entered) do
-    fields[#fields + 1] = field
-  end
-  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
-  for at, field in ipairs(fields) do
-    local there = entered[field]
-    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
-  end
-  return changed
-end
-
-local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
-  local pairs_of = {}
-  for field, value in pairs(changed) do
-    pairs_of[#pairs_of + 1] = field
-    pairs_of[#pairs_of + 1] = value
-  end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
-end
-    fold(notes, stats)
-    queue.minute = 0
-  end
-end
 local function packed_notes(queue)
   local packed = queue.noted or ''
   local counted = queue.counted or {}
@@ -32214,62 +32161,62 @@ return { 'retried', queue.chores, refused, buried }
     [209, 'lua/shared/queue/note-spans.lua', 1],
     [210, 'lua/shared/queue/note-alike.lua', 1],
     [211, 'lua/shared/queue/bucket.lua', 1],
-    [223, 'lua/shared/queue/note-alike.lua', 3],
-    [238, 'lua/shared/queue/note-spans.lua', 3],
-    [264, 'lua/shared/queue/save.lua', 1],
-    [318, 'lua/shared/queue/save-call.lua', 1],
-    [326, 'lua/shared/queue/settings.lua', 1],
-    [353, 'lua/shared/queue/marks.lua', 1],
-    [367, 'lua/shared/queue/note-due.lua', 1],
-    [375, 'lua/shared/queue/rate.lua', 1],
-    [395, 'lua/shared/queue/job.lua', 1],
-    [486, 'lua/shared/queue/flags.lua', 1],
-    [515, 'lua/shared/queue/run.lua', 1],
-    [562, 'lua/shared/queue/parents.lua', 1],
-    [643, 'lua/shared/queue/happened.lua', 1],
-    [655, 'lua/shared/queue/entries.lua', 1],
-    [673, 'lua/shared/queue/history.lua', 1],
-    [687, 'lua/shared/queue/names.lua', 1],
-    [733, 'lua/shared/queue/failure.lua', 1],
-    [743, 'lua/shared/queue/note-failure.lua', 1],
-    [747, 'lua/shared/queue/groups.lua', 1],
-    [888, 'lua/shared/queue/ready.lua', 1],
-    [922, 'lua/shared/queue/backoff.lua', 1],
-    [962, 'lua/shared/queue/dead.lua', 1],
-    [1031, 'lua/shared/queue/end.lua', 1],
-    [1052, 'lua/shared/queue/leave-tags.lua', 1],
-    [1061, 'lua/shared/queue/end.lua', 23],
-    [1078, 'lua/shared/queue/note-end.lua', 1],
-    [1108, 'lua/shared/queue/tell-others.lua', 1],
-    [1110, 'lua/shared/queue/packed-notes.lua', 1],
-    [1111, 'lua/shared/queue/leave-notes.lua', 1],
-    [1134, 'lua/shared/queue/fold.lua', 1],
-    [1135, 'lua/shared/queue/statistics.lua', 1],
-    [1371, 'lua/shared/queue/fold.lua', 3],
-    [1382, 'lua/shared/queue/leave-notes.lua', 25],
-    [1386, 'lua/shared/queue/packed-notes.lua', 3],
-    [1394, 'lua/shared/queue/tell-others.lua', 4],
-    [1397, 'lua/shared/queue/result.lua', 1],
-    [1422, 'lua/shared/queue/tell-ends.lua', 1],
-    [1478, 'lua/shared/queue/tell-others.lua', 9],
-    [1481, 'lua/shared/queue/tell-others.lua', 13],
-    [1484, 'lua/shared/queue/publish.lua', 1],
-    [1485, 'lua/shared/queue/message.lua', 1],
-    [1528, 'lua/shared/queue/publish.lua', 3],
-    [1534, 'lua/shared/queue/tell-others.lua', 17],
-    [1537, 'lua/shared/queue/cancel.lua', 1],
-    [1545, 'lua/shared/queue/stop.lua', 1],
-    [1553, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1560, 'lua/shared/queue/idle.lua', 1],
-    [1622, 'lua/shared/queue/judge-one.lua', 1],
-    [1632, 'lua/shared/queue/told.lua', 1],
-    [1654, 'lua/shared/queue/freed.lua', 1],
-    [1663, 'lua/queue/retry.lua', 79],
-    [1744, 'lua/shared/queue/settle.lua', 1],
-    [1745, 'lua/shared/queue/unblock.lua', 1],
-    [1751, 'lua/shared/queue/outbox.lua', 1],
-    [1762, 'lua/shared/queue/settle.lua', 18],
-    [1836, 'lua/queue/retry.lua', 161],
+    [223, 'lua/shared/queue/leave-notes.lua', 1],
+    [241, 'lua/shared/queue/fold.lua', 1],
+    [242, 'lua/shared/queue/statistics.lua', 1],
+    [478, 'lua/shared/queue/fold.lua', 3],
+    [489, 'lua/shared/queue/leave-notes.lua', 20],
+    [493, 'lua/shared/queue/note-alike.lua', 4],
+    [508, 'lua/shared/queue/note-spans.lua', 3],
+    [534, 'lua/shared/queue/save.lua', 1],
+    [588, 'lua/shared/queue/save-call.lua', 1],
+    [596, 'lua/shared/queue/settings.lua', 1],
+    [623, 'lua/shared/queue/marks.lua', 1],
+    [637, 'lua/shared/queue/note-due.lua', 1],
+    [645, 'lua/shared/queue/rate.lua', 1],
+    [665, 'lua/shared/queue/job.lua', 1],
+    [756, 'lua/shared/queue/flags.lua', 1],
+    [785, 'lua/shared/queue/run.lua', 1],
+    [832, 'lua/shared/queue/parents.lua', 1],
+    [913, 'lua/shared/queue/happened.lua', 1],
+    [925, 'lua/shared/queue/entries.lua', 1],
+    [943, 'lua/shared/queue/history.lua', 1],
+    [957, 'lua/shared/queue/names.lua', 1],
+    [1003, 'lua/shared/queue/failure.lua', 1],
+    [1013, 'lua/shared/queue/note-failure.lua', 1],
+    [1017, 'lua/shared/queue/groups.lua', 1],
+    [1158, 'lua/shared/queue/ready.lua', 1],
+    [1192, 'lua/shared/queue/backoff.lua', 1],
+    [1232, 'lua/shared/queue/dead.lua', 1],
+    [1301, 'lua/shared/queue/end.lua', 1],
+    [1322, 'lua/shared/queue/leave-tags.lua', 1],
+    [1331, 'lua/shared/queue/end.lua', 23],
+    [1348, 'lua/shared/queue/note-end.lua', 1],
+    [1378, 'lua/shared/queue/tell-others.lua', 1],
+    [1380, 'lua/shared/queue/packed-notes.lua', 1],
+    [1381, 'lua/shared/queue/packed-notes.lua', 3],
+    [1389, 'lua/shared/queue/tell-others.lua', 4],
+    [1392, 'lua/shared/queue/result.lua', 1],
+    [1417, 'lua/shared/queue/tell-ends.lua', 1],
+    [1473, 'lua/shared/queue/tell-others.lua', 9],
+    [1476, 'lua/shared/queue/tell-others.lua', 13],
+    [1479, 'lua/shared/queue/publish.lua', 1],
+    [1480, 'lua/shared/queue/message.lua', 1],
+    [1523, 'lua/shared/queue/publish.lua', 3],
+    [1529, 'lua/shared/queue/tell-others.lua', 17],
+    [1532, 'lua/shared/queue/cancel.lua', 1],
+    [1540, 'lua/shared/queue/stop.lua', 1],
+    [1548, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1555, 'lua/shared/queue/idle.lua', 1],
+    [1617, 'lua/shared/queue/judge-one.lua', 1],
+    [1627, 'lua/shared/queue/told.lua', 1],
+    [1649, 'lua/shared/queue/freed.lua', 1],
+    [1658, 'lua/queue/retry.lua', 79],
+    [1739, 'lua/shared/queue/settle.lua', 1],
+    [1740, 'lua/shared/queue/unblock.lua', 1],
+    [1746, 'lua/shared/queue/outbox.lua', 1],
+    [1757, 'lua/shared/queue/settle.lua', 18],
+    [1831, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -35136,7 +35083,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: 'b504dba798ed201d73a3fd4b2109a3204f7f8f6a',
+    sha1: '6b3846b7d34a559596739561c2555f996c175dfb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36313,11 +36260,6 @@ if queue.counted then
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
 
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
-
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   if minute ~= queue.minute then
@@ -36629,13 +36571,13 @@ return { 'watched', queue.chores, absent }
     [1087, 'lua/shared/queue/settle.lua', 18],
     [1161, 'lua/queue/watch.lua', 83],
     [1164, 'lua/shared/queue/leave-notes.lua', 1],
-    [1187, 'lua/shared/queue/fold.lua', 1],
-    [1188, 'lua/shared/queue/statistics.lua', 1],
-    [1424, 'lua/shared/queue/fold.lua', 3],
-    [1435, 'lua/shared/queue/leave-notes.lua', 25],
-    [1439, 'lua/shared/queue/packed-notes.lua', 1],
-    [1440, 'lua/shared/queue/packed-notes.lua', 3],
-    [1448, 'lua/queue/watch.lua', 88],
+    [1182, 'lua/shared/queue/fold.lua', 1],
+    [1183, 'lua/shared/queue/statistics.lua', 1],
+    [1419, 'lua/shared/queue/fold.lua', 3],
+    [1430, 'lua/shared/queue/leave-notes.lua', 20],
+    [1434, 'lua/shared/queue/packed-notes.lua', 1],
+    [1435, 'lua/shared/queue/packed-notes.lua', 3],
+    [1443, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

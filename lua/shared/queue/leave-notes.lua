@@ -9,11 +9,6 @@
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
 
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
-
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   if minute ~= queue.minute then

@@ -1,5 +1,6 @@
--- Remembers for the statistics how long jobs waited or ran; see shared/queue/leave-notes.
+-- Remembers for the statistics how long jobs waited or ran.
 -- @include shared/queue/bucket
+-- @include shared/queue/leave-notes
 
 -- Notes `count` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
 -- are in several buckets.
@@ -11,7 +12,7 @@ local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_m
   local key = #name < 255 and kind .. name or kind
   -- Clocks may be set back.
   sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
-  local note = struct.pack('>Bc0BHdd', #key, key, bucket, count, sum_ms, greatest_ms)
+  local note = struct.pack(NOTE, #key, key, bucket, count, sum_ms, greatest_ms)
   queue.noted = queue.noted and queue.noted .. note or note
   return true
 end
