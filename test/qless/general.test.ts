@@ -16,7 +16,7 @@ describe('TestAsserts', () => {
     await job.ack()
 
     expect(await refusalOf(queue.jobs.find(''))).toBe('ids')
-    expect(await refusalOf(job.extend('1m'))).toBe('lost')
+    expect(await refusalOf(job.extend('1m'))).toBe('acked')
     expect(await refusalOf(queue.jobs.find('a'))).toBe('none')
     await expect(refusalOf(Promise.reject(new TypeError('another')))).rejects.toThrow(TypeError)
   })
