@@ -14,7 +14,7 @@ import { allUses, type Place, type Work } from './uses/use.ts'
 
 // More than any call may look at, so that both sizes meet the same bounds.
 const SMALL = 2000
-const LARGE = LONG ? 1_000_000 : 100_000
+const LARGE = LONG ? 1_000_000 : 20_000
 
 describe.each(await allUses())('of the $structure', ({ structure, works }) => {
   test.each(works)(
