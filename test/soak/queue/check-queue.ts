@@ -5,6 +5,8 @@ import { checkFamilies } from './check-families.ts'
 import { checkJobs } from './check-jobs.ts'
 import { faultOf, type QueueFault, type QueueRule } from './fault.ts'
 import { type JobStory, type QueueHistory, storiesOf } from './history.ts'
+import type { Line } from './log.ts'
+import { withoutLost } from './losses.ts'
 import type { Plan } from './plan.ts'
 
 export interface QueueVerdict {
@@ -15,7 +17,8 @@ export interface QueueVerdict {
 }
 
 export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'> {
-  const { lines, killed, ends, limits } = history
+  const { killed, ends, limits, losses } = history
+  const lines = losses === undefined ? history.lines : withoutLost(history.lines, losses)
   const all = (['main', 'after'] as const).slice(0, ends.length).map((queue) => storiesOf(lines, queue))
   const [main, after] = all
   const faults = all.flatMap((stories, at) => {
@@ -29,12 +32,27 @@ export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'
   const families = main === undefined || after === undefined ? [] : checkFamilies(main, after, ends)
   const broken = lines.flatMap((line) => (line.kind === 'broken' ? [`${line.by}: ${line.what}`] : []))
   return {
-    faults: sumUp([...faults, ...families, ...faultOf('broken', broken)]),
+    faults: sumUp([
+      ...faults,
+      ...families,
+      ...faultOf('token', givenTwice(history.lines)),
+      ...faultOf('broken', broken),
+    ]),
     totals: totalsOf(
       all.flatMap((stories) => [...stories.values()]),
       ends,
     ),
   }
+}
+
+/** Whatever a server has forgotten: what it gave out then must be refused, and it knows it by its token only. */
+function givenTwice(lines: readonly Line[]): string[] {
+  const known = new Set<string>()
+  return lines.flatMap((line) => {
+    if (line.kind !== 'began') return []
+    const name = `token ${line.token} of queue ${line.queue}`
+    return known.size === known.add(name).size ? [`${name}, for ${line.ref}, was given before`] : []
+  })
 }
 
 function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Record<string, number> {
