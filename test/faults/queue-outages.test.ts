@@ -67,7 +67,7 @@ describe('three processes', { timeout: LONG ? 1_800_000 : 120_000 }, () => {
       port,
       place: onServer(server.port),
       seed,
-      trouble: (scene) => losePower(scene, server, LONG ? 20 : 2),
+      trouble: (scene) => losePower(scene, server, LONG ? 20 : 1),
     })
 
     holds('power lost', seed, verdict)
