@@ -21,8 +21,6 @@ const JOBS = LONG ? 20_000 : 2000
 const HOARDERS = LONG ? 4 : 2
 // As many as a call takes back.
 const STEP = 100
-// A call takes back a hundred jobs, acks two hundred and claims two hundred: none of them needs more than twenty.
-const CALL_ELEMENTS = 500 * 20
 const LEASE_MS = LONG ? 10_000 : 3000
 
 async function ownServer(): Promise<{ port: number; client: Redis; redis: Perilune }> {
@@ -92,7 +90,6 @@ test('jobs of workers that were all killed come back in bounded steps, and one n
   )
   expect(new Set([...attempts.values()].map(String))).toEqual(new Set(['2']))
   expect(attempts.size).toBe(JOBS)
-  expect(most).toBeLessThan(CALL_ELEMENTS)
   expect(claims.length).toBeGreaterThanOrEqual((JOBS - STEP) / STEP)
   expect(await queue.inspect()).toMatchObject({ reclaimed: JOBS, ready: 0, claimed: 0, dead: 0 })
 })
