@@ -227,6 +227,14 @@ test('the checker forgives no token that is given again, also of what was forgot
   expect(rulesBroken(forgotten([EARLIER, LATER], 3))).toContain('token')
 })
 
+test('the checker forgives no id that is given again, also of what was forgotten', () => {
+  const history = forgotten([EARLIER, LATER])
+  const { all } = new Lines().enqueue('a')
+  const again = all.map((line) => ({ ...line, ref: 'c', atMs: LATER.fromMs }))
+
+  expect(rulesBroken({ ...history, lines: [...history.lines, ...again] })).toEqual(['twice'])
+})
+
 const FAMILY: readonly [
   what: string,
   atPlace: number,

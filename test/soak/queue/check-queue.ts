@@ -35,7 +35,8 @@ export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'
     faults: sumUp([
       ...faults,
       ...families,
-      ...faultOf('token', givenTwice(history.lines)),
+      ...faultOf('token', givenTwice(history.lines, tokenOf)),
+      ...faultOf('twice', givenTwice(history.lines, idOf)),
       ...faultOf('broken', broken),
     ]),
     totals: totalsOf(
@@ -45,14 +46,21 @@ export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'
   }
 }
 
-/** Whatever a server has forgotten: what it gave out then must be refused, and it knows it by its token only. */
-function givenTwice(lines: readonly Line[]): string[] {
+/** Whatever a server has forgotten: what it gave out then is still known to others, by its token or its id only. */
+function givenTwice(lines: readonly Line[], nameOf: (line: Line) => string | null): string[] {
   const known = new Set<string>()
   return lines.flatMap((line) => {
-    if (line.kind !== 'began') return []
-    const name = `token ${line.token} of queue ${line.queue}`
-    return known.size === known.add(name).size ? [`${name}, for ${line.ref}, was given before`] : []
+    const name = nameOf(line)
+    return name === null || known.size !== known.add(name).size ? [] : [`${name} was given before`]
   })
+}
+
+function tokenOf(line: Line): string | null {
+  return line.kind === 'began' ? `token ${line.token} of queue ${line.queue}` : null
+}
+
+function idOf(line: Line): string | null {
+  return line.kind === 'enqueued' ? `id ${line.id} of queue ${line.queue}` : null
 }
 
 function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Record<string, number> {
