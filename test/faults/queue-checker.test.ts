@@ -7,6 +7,7 @@ import type { End } from '../soak/queue/end.ts'
 import type { QueueRule } from '../soak/queue/fault.ts'
 import type { QueueHistory } from '../soak/queue/history.ts'
 import type { Entry, Line, Outcome } from '../soak/queue/log.ts'
+import type { Loss } from '../soak/queue/losses.ts'
 
 const main = { queue: 'main' } as const
 
@@ -174,6 +175,64 @@ test('the checker finds what a process should never have met', () => {
   const lines = [...history.lines, ...new Lines().add({ kind: 'broken', what: 'unhandled' }).all]
 
   expect(rulesBroken({ ...history, lines })).toEqual(['broken'])
+})
+
+/** The server forgot all that happened to the first job once it was enqueued, and it is done anew. */
+function forgotten(windows: readonly Loss[], token = 5): QueueHistory {
+  const history = goodHistory()
+  const { all } = new Lines()
+    .begin({ ref: 'a', token, attempt: 1, atMs: 1000 })
+    .end('a', token, 'retried')
+    .begin({ ref: 'a', token: 6, attempt: 2, atMs: 1100 })
+    .end('a', 6, 'acked')
+  const done = [job('a', 6, null)]
+  const ends = changeEnd(({ inspection }) => ({
+    done,
+    inspection: { ...inspection, retried: 2, reclaimed: 0 },
+  }))
+  return {
+    ...history,
+    ends: ends.ends,
+    lines: [...history.lines, ...all],
+    losses: { windows, leaseMs: 100 },
+  }
+}
+
+const EARLIER = { fromMs: 100, toMs: 109 }
+const LATER = { fromMs: 200, toMs: 900 }
+
+test('the checker forgives that what happened in a window is forgotten, and nothing else', () => {
+  expect(rulesBroken(forgotten([EARLIER, LATER]))).toEqual([])
+
+  for (const windows of [[], [EARLIER], [LATER]]) {
+    expect(rulesBroken(forgotten(windows)), JSON.stringify(windows)).not.toEqual([])
+  }
+})
+
+test('the checker forgives the loss of a job that was enqueued in a window, and of no other', () => {
+  const rulesOf = (atMs: number): QueueRule[] => {
+    const { lines, ...history } = goodHistory()
+    const { all } = new Lines()
+      .add({ ...main, kind: 'asked', ref: 'c', parents: [], ifParentFails: '' })
+      .add({ ...main, kind: 'enqueued', ref: 'c', id: 'id of c' }, 'p0', atMs)
+    const losses = { windows: [{ fromMs: 5000, toMs: 6000 }], leaseMs: 100 }
+    return rulesBroken({ ...history, lines: [...lines, ...all], losses })
+  }
+
+  expect(rulesOf(5000)).toEqual([])
+  expect(rulesOf(4999)).toEqual(['lost', 'counters'])
+})
+
+test('the checker forgives no token that is given again, also of what was forgotten', () => {
+  expect(rulesBroken(forgotten([EARLIER, LATER], 3))).toContain('token')
+})
+
+test('the checker forgives no id that is given again, also of what was forgotten', () => {
+  const history = forgotten([EARLIER, LATER])
+  const { all } = new Lines().enqueue('a')
+  const again = all.map((line) => ({ ...line, ref: 'c', atMs: LATER.fromMs }))
+
+  expect(rulesBroken({ ...history, lines: [...history.lines, ...again] })).toEqual(['twice'])
 })
 
 const FAMILY: readonly [

@@ -57,12 +57,12 @@ async function killMasterOf(cluster: RedisCluster, scene: Scene, role: Role): Pr
 }
 
 /** So that something is lost: the master refuses a password that it does not have. */
-async function cutReplication(master: number, replica: number): Promise<void> {
+export async function cutReplication(master: number, replica: number): Promise<void> {
   await ask(replica, 'CONFIG', 'SET', 'masterauth', 'unknown')
   await ask(master, 'CLIENT', 'KILL', 'TYPE', 'replica')
 }
 
-async function moveSlot(cluster: RedisCluster, slot: number, random: () => number): Promise<void> {
+export async function moveSlot(cluster: RedisCluster, slot: number, random: () => number): Promise<void> {
   const from = await ownerOf(cluster, slot)
   const others = (await mastersOf(cluster)).filter((port) => port !== from)
   const to = others[Math.floor(random() * others.length)] ?? from
@@ -94,7 +94,7 @@ async function takeOver(replica: number, isDone: () => Promise<boolean>, attempt
 }
 
 /** Throws until all nodes that run agree. */
-async function ownerOf(cluster: RedisCluster, slot: number): Promise<number> {
+export async function ownerOf(cluster: RedisCluster, slot: number): Promise<number> {
   const views = await Promise.all(cluster.ports.map((port) => ownerAccordingTo(port, slot)))
   const owners = new Set(views.filter((owner) => owner !== null))
   const [owner] = owners
@@ -137,7 +137,7 @@ async function replicaOf(cluster: RedisCluster, master: number): Promise<number>
   return replica
 }
 
-async function isReplicaInSync(port: number): Promise<boolean> {
+export async function isReplicaInSync(port: number): Promise<boolean> {
   const fields = await replicationOf(port)
   return fields.get('role') === 'slave' && fields.get('master_link_status') === 'up'
 }

@@ -5,6 +5,8 @@ import { checkFamilies } from './check-families.ts'
 import { checkJobs } from './check-jobs.ts'
 import { faultOf, type QueueFault, type QueueRule } from './fault.ts'
 import { type JobStory, type QueueHistory, storiesOf } from './history.ts'
+import type { Line } from './log.ts'
+import { withoutLost } from './losses.ts'
 import type { Plan } from './plan.ts'
 
 export interface QueueVerdict {
@@ -15,7 +17,8 @@ export interface QueueVerdict {
 }
 
 export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'> {
-  const { lines, killed, ends, limits } = history
+  const { killed, ends, limits, losses } = history
+  const lines = losses === undefined ? history.lines : withoutLost(history.lines, losses)
   const all = (['main', 'after'] as const).slice(0, ends.length).map((queue) => storiesOf(lines, queue))
   const [main, after] = all
   const faults = all.flatMap((stories, at) => {
@@ -29,12 +32,35 @@ export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'
   const families = main === undefined || after === undefined ? [] : checkFamilies(main, after, ends)
   const broken = lines.flatMap((line) => (line.kind === 'broken' ? [`${line.by}: ${line.what}`] : []))
   return {
-    faults: sumUp([...faults, ...families, ...faultOf('broken', broken)]),
+    faults: sumUp([
+      ...faults,
+      ...families,
+      ...faultOf('token', givenTwice(history.lines, tokenOf)),
+      ...faultOf('twice', givenTwice(history.lines, idOf)),
+      ...faultOf('broken', broken),
+    ]),
     totals: totalsOf(
       all.flatMap((stories) => [...stories.values()]),
       ends,
     ),
   }
+}
+
+/** Whatever a server has forgotten: what it gave out then is still known to others, by its token or its id only. */
+function givenTwice(lines: readonly Line[], nameOf: (line: Line) => string | null): string[] {
+  const known = new Set<string>()
+  return lines.flatMap((line) => {
+    const name = nameOf(line)
+    return name === null || known.size !== known.add(name).size ? [] : [`${name} was given before`]
+  })
+}
+
+function tokenOf(line: Line): string | null {
+  return line.kind === 'began' ? `token ${line.token} of queue ${line.queue}` : null
+}
+
+function idOf(line: Line): string | null {
+  return line.kind === 'enqueued' ? `id ${line.id} of queue ${line.queue}` : null
 }
 
 function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Record<string, number> {

@@ -1,6 +1,6 @@
 // What a soak of the queue leaves behind.
 
-import type { Redis } from 'ioredis'
+import { Cluster, type Redis } from 'ioredis'
 import type { Job, Queue, QueueInspection } from 'perilune'
 import type { Jobs } from './plan.ts'
 
@@ -14,14 +14,14 @@ export interface End {
 }
 
 /**
- * What stays without jobs: settings and remembered calls, limits of groups, what came from other queues, and workers that
- * died while they waited, until somebody calls them.
+ * What stays without jobs: settings and remembered calls, limits of groups, what came from other queues, workers that died
+ * while they waited, until somebody calls them, and statistics.
  */
-const STANDING = new Set(['meta', 'groups', 'inbox', 'idle'])
+const STANDING = new Set(['meta', 'groups', 'inbox', 'idle', 'stats', 'notes'])
 
 export async function readEnd(
   queue: Queue<Jobs>,
-  client: Redis,
+  client: Redis | Cluster,
   prefix: string,
   groups: readonly string[],
 ): Promise<End> {
@@ -57,9 +57,11 @@ async function dropDone(queue: Queue<Jobs>): Promise<void> {
   }
 }
 
-async function readLeft(client: Redis, prefix: string): Promise<string[]> {
+async function readLeft(client: Redis | Cluster, prefix: string): Promise<string[]> {
   const left: string[] = []
-  for (const key of await client.keys(`${prefix.replace(/[{}[\]*?]/g, '?')}*`)) {
+  const nodes = client instanceof Cluster ? client.nodes('master') : [client]
+  const pattern = `${prefix.replace(/[{}[\]*?]/g, '?')}*`
+  for (const key of (await Promise.all(nodes.map((node) => node.keys(pattern)))).flat()) {
     const part = key.slice(prefix.length)
     if (STANDING.has(part)) continue
     const type = await client.type(key)

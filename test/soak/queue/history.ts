@@ -2,6 +2,7 @@
 
 import type { End } from './end.ts'
 import type { Line, Outcome } from './log.ts'
+import type { Losses } from './losses.ts'
 
 export type Began = Extract<Line, { kind: 'began' }>
 
@@ -29,6 +30,8 @@ export interface QueueHistory {
   /** Of each queue. */
   readonly ends: readonly End[]
   readonly limits: { readonly queue: number; readonly group: number } | null
+  /** Nothing, unless it is said. */
+  readonly losses?: Losses
 }
 
 /** What happened to each job of a queue. */

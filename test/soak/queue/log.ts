@@ -1,7 +1,7 @@
 // What the processes of a soak of the queue write down: a list in the server of the queue itself, so that its order is
 // the order in which the server did things, with the server's time.
 
-import type { Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 
 interface Told {
   /** Of two queues of which one waits for the other. */
@@ -48,13 +48,13 @@ local ms = string.format('%.0f ', time[1] * 1000 + math.floor(time[2] / 1000))
 for at = 1, #ARGV do redis.call('RPUSH', KEYS[1], ms .. ARGV[at]) end`
 
 export class Log {
-  readonly #client: Redis
+  readonly #client: Redis | Cluster
   readonly #key: string
   readonly #by: string
   readonly #writing = new Set<Promise<unknown>>()
   #written = 0
 
-  constructor(client: Redis, key: string, by: string) {
+  constructor(client: Redis | Cluster, key: string, by: string) {
     this.#client = client
     this.#key = key
     this.#by = by
@@ -74,7 +74,7 @@ export class Log {
 }
 
 /** In order; a line that was sent again is there once. */
-export async function readLog(client: Redis, key: string): Promise<Line[]> {
+export async function readLog(client: Redis | Cluster, key: string): Promise<Line[]> {
   const known = new Set<string>()
   return (await client.lrange(key, 0, -1)).flatMap((text) => {
     const at = text.indexOf(' ')

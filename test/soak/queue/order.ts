@@ -1,19 +1,24 @@
 // What a process of a soak of the queue is told.
 
 import type { Death } from './death.ts'
+import type { QueuePlace } from './place.ts'
 import type { SoakKind } from './plan.ts'
 
 export interface PartyOrder {
   readonly by: string
   readonly kind: SoakKind
-  /** Perhaps of a proxy; the log goes straight to the server. */
-  readonly port: number
+  /** Perhaps a proxy; the log goes straight to a server. */
+  readonly place: QueuePlace
   readonly logPort: number
   readonly queues: Readonly<Record<'main' | 'after', string>>
   readonly seed: number
   readonly produces: number
+  /** So many enqueue beside each other. */
+  readonly producers: number
   readonly poison: boolean
   readonly leaseMs: number
+  /** When calls settle at the latest. */
+  readonly deadlineMs: number
   /** Whether it also takes jobs without watching their leases, some for too long. */
   readonly borrows: boolean
   readonly prefetch: number

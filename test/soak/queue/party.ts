@@ -1,6 +1,5 @@
 // One process of a soak of the queue: it enqueues jobs and works on whatever there is, until it is told to stop, or dies.
 
-import { Redis } from 'ioredis'
 import { batch, type ClaimedJob, LeaseLostError, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { seeded } from '../random.ts'
@@ -10,6 +9,7 @@ import { dyingAt } from './death.ts'
 import { Diary, type Held, isOutOfReach } from './diary.ts'
 import { Log, type Outcome } from './log.ts'
 import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
+import { onServer, openPlace } from './place.ts'
 import type { Jobs, Plan } from './plan.ts'
 import { Producer } from './producer.ts'
 import { queueSabotages } from './sabotages.ts'
@@ -19,15 +19,14 @@ class PlannedError extends Error {
 }
 
 const order = JSON.parse(process.argv[2] ?? '') as PartyOrder
-const options = { maxRetriesPerRequest: null, retryStrategy: () => 50 }
-const [client, logClient] = [order.port, order.logPort].map((port) => new Redis({ port, ...options })) as [
-  Redis,
-  Redis,
-]
-for (const each of [client, logClient]) each.on('error', () => undefined)
+const client = openPlace(order.place)
+const logClient = openPlace(onServer(order.logPort))
 const log = new Log(logClient, logKeyOf(order.queues.main), order.by)
 const diary = new Diary(log)
-const redis = perilune(dyingAt(order.dies, driver()), { namespace: NAMESPACE })
+const redis = perilune(dyingAt(order.dies, driver()), {
+  namespace: NAMESPACE,
+  deadline: `${order.deadlineMs}ms`,
+})
 
 process.once('disconnect', () => process.exit(1)) // whoever started it has died
 process.on('unhandledRejection', (reason) => broken(`unhandled: ${String(reason)}`))
@@ -42,9 +41,12 @@ const workers = (['main', 'after'] as const)
 const borrower = order.borrows ? new Borrower(open('main'), order.leaseMs, diary, random) : null
 void borrower?.borrow().catch((error: unknown) => broken(String(error)))
 process.send?.('ready')
-const producer = new Producer(order, { main: open('main'), after: open('after') }, log, random)
-void rest.then(() => producer.stop())
-await producer.produce()
+const producers = Array.from({ length: order.producers }, (_, at) => {
+  const by = at === 0 ? order.by : `${order.by}-${at}`
+  return new Producer({ ...order, by }, { main: open('main'), after: open('after') }, log, random)
+})
+void rest.then(() => producers.forEach((producer) => producer.stop()))
+await Promise.all(producers.map((producer) => producer.produce()))
 process.send?.('rested')
 await close
 await Promise.all([borrower?.close(), ...workers.map((worker) => worker.close())])

@@ -10,7 +10,8 @@ type Which = 'main' | 'after'
 const IF_PARENT_FAILS = ['bury', 'cancel', 'run'] as const
 
 const ENOUGH = 60
-const BUSY = { ready: Infinity }
+// The next enqueue finds out how it ends.
+const OUT_OF_REACH = { ready: 0 }
 
 export class Producer {
   readonly #order: PartyOrder
@@ -44,7 +45,7 @@ export class Producer {
 
   /** Resolves when the workers would soon have nothing to do. */
   async #wanted(): Promise<void> {
-    while (!this.#stopped && (await this.#queues.main.inspect().catch(() => BUSY)).ready > ENOUGH)
+    while (!this.#stopped && (await this.#queues.main.inspect().catch(() => OUT_OF_REACH)).ready > ENOUGH)
       await sleep(20)
   }
 

@@ -1,7 +1,7 @@
 // Runs a soak of the queue: starts the processes, replaces those that die, lets trouble happen, waits until all jobs have
 // ended, and has the checkers look at the log.
 
-import { Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import { type Perilune, perilune, type Queue } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { seeded } from '../random.ts'
@@ -9,10 +9,12 @@ import type { ScriptSabotage } from '../script-sabotages.ts'
 import { checkQueue, type QueueVerdict } from './check-queue.ts'
 import type { Death } from './death.ts'
 import { readEnd } from './end.ts'
-import { readLog } from './log.ts'
+import { type Line, readLog } from './log.ts'
+import type { Loss } from './losses.ts'
 import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
 import { GROUP_LIMIT, GROUPS, type Jobs, QUEUE_LIMIT, type SoakKind } from './plan.ts'
 import type { PartyProcess } from './process.ts'
+import { onServer, openPlace, type QueuePlace } from './place.ts'
 import { pause, Slots } from './slots.ts'
 
 /** A parent in another queue is asked after once a minute. */
@@ -23,22 +25,36 @@ export interface QueueScene {
   readonly random: () => number
   readonly leaseMs: number
   readonly queue: Queue<Jobs>
+  /** How many there are at a time. */
+  readonly processes: number
   /** How many processes have died. */
   died(): number
   /** Resolves to a process that is at work, once there is one. */
   victim(): Promise<PartyProcess>
+  /** A key of each queue. */
+  readonly keys: readonly string[]
+  /** The log so far. */
+  lines(): Promise<Line[]>
+  /** What was acknowledged then may be forgotten. */
+  mayLose(loss: Loss): void
 }
 
 export interface QueueSoakOptions {
   readonly kind: SoakKind
+  /** Of the server that has the log. */
   readonly port: number
+  /** Where the queue is; without it, beside the log. */
+  readonly place?: QueuePlace
   /** Where each process connects to, its log excepted. */
   readonly portOf?: (at: number) => number
   readonly seed: number
   readonly processes?: number
   /** Jobs that each process enqueues in its life; without it, as many as there are takers. */
   readonly produces?: number
+  /** How many enqueue in each of them. */
+  readonly producers?: number
   readonly leaseMs?: number
+  readonly deadlineMs?: number
   /** One in so many processes, not the first, enqueues a job that kills whoever works on it. */
   readonly poison?: number
   readonly sabotage?: ScriptSabotage
@@ -62,16 +78,20 @@ type Happened = QueueVerdict['happened']
 class QueueSoak {
   readonly #options: QueueSoakOptions
   readonly #random: () => number
-  readonly #client: Redis
+  readonly #place: QueuePlace
+  readonly #client: Redis | Cluster
+  readonly #logClient: Redis | Cluster
   readonly #redis: Perilune
   readonly #names: PartyOrder['queues']
+  readonly #losses: Loss[] = []
   #slots: Slots | null = null
 
   constructor(options: QueueSoakOptions) {
     this.#options = options
     this.#random = seeded(options.seed)
-    this.#client = new Redis({ port: options.port, maxRetriesPerRequest: null, retryStrategy: () => 50 })
-    this.#client.on('error', () => undefined)
+    this.#place = options.place ?? onServer(options.port)
+    this.#client = openPlace(this.#place)
+    this.#logClient = openPlace(onServer(options.port))
     this.#redis = perilune(ioredis(this.#client), { namespace: NAMESPACE, deadline: '20s' })
     const name = `${options.seed}-${process.pid}-${Date.now()}`
     this.#names = { main: name, after: `${name}-after` }
@@ -85,9 +105,13 @@ class QueueSoak {
     const happened = await trouble?.({
       random: this.#random,
       leaseMs,
+      processes,
       queue: this.#open('main'),
       died: () => slots.died,
       victim: () => slots.victim(),
+      keys: this.#queues.map((which) => `${this.#prefixOf(which)}meta`),
+      lines: () => this.#readLog(),
+      mayLose: (loss) => void this.#losses.push(loss),
     })
     await this.#rest(slots)
     await slots.close()
@@ -98,6 +122,7 @@ class QueueSoak {
     this.#slots?.kill()
     await this.#redis.close()
     this.#client.disconnect()
+    this.#logClient.disconnect()
   }
 
   #open(which: 'main' | 'after'): Queue<Jobs> {
@@ -121,16 +146,19 @@ class QueueSoak {
 
   #order(at: number, started: number): PartyOrder {
     const { kind, port, seed, produces = 1_000_000, leaseMs = 1000, poison = 0, ...options } = this.#options
+    const nearest = options.portOf?.(at)
     return {
       by: `p${started}`,
       kind,
-      port: options.portOf?.(at) ?? port,
+      place: nearest === undefined ? this.#place : onServer(nearest),
       logPort: port,
       queues: this.#names,
       seed: seed + started * 7919,
       produces,
+      producers: options.producers ?? 1,
       poison: poison > 0 && started % poison === poison - 1,
       leaseMs,
+      deadlineMs: options.deadlineMs ?? 5000,
       borrows: options.trouble !== undefined,
       prefetch: at % 2 === 0 ? 0 : 4,
       sabotage: options.sabotage?.what ?? null,
@@ -163,15 +191,24 @@ class QueueSoak {
   }
 
   async #verdict(killed: ReadonlySet<string>, happened: Happened): Promise<QueueVerdict> {
-    const lines = await readLog(this.#client, logKeyOf(this.#names.main))
+    const lines = await this.#readLog()
     const isLimited = this.#options.kind === 'limited'
-    const prefixOf = (which: 'main' | 'after'): string => `${NAMESPACE}:{queue:${this.#names[which]}}:`
     const ends = await Promise.all(
       this.#queues.map((which) =>
-        readEnd(this.#open(which), this.#client, prefixOf(which), isLimited ? GROUPS : []),
+        readEnd(this.#open(which), this.#client, this.#prefixOf(which), isLimited ? GROUPS : []),
       ),
     )
     const limits = isLimited ? { queue: QUEUE_LIMIT, group: GROUP_LIMIT } : null
-    return { ...checkQueue({ lines, killed, ends, limits }), happened: { ...happened, died: killed.size } }
+    const losses = { windows: this.#losses, leaseMs: this.#options.leaseMs ?? 1000 }
+    const verdict = checkQueue({ lines, killed, ends, limits, losses })
+    return { ...verdict, happened: { ...happened, died: killed.size } }
+  }
+
+  #readLog(): Promise<Line[]> {
+    return readLog(this.#logClient, logKeyOf(this.#names.main))
+  }
+
+  #prefixOf(which: 'main' | 'after'): string {
+    return `${NAMESPACE}:{queue:${this.#names[which]}}:`
   }
 }

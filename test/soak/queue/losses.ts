@@ -1,0 +1,30 @@
+// What a server may forget although it was acknowledged, and the log without it: what is left of a history that the server
+// remembers only in part.
+
+import type { Line } from './log.ts'
+
+/** By the server's clock. */
+export interface Loss {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export interface Losses {
+  readonly windows: readonly Loss[]
+  /** For how long jobs were claimed. */
+  readonly leaseMs: number
+}
+
+/** What was acknowledged in a window may have happened or not; nobody need know of attempts that began in it. */
+export function withoutLost(lines: readonly Line[], { windows, leaseMs }: Losses): Line[] {
+  const isLost = (atMs: number): boolean => windows.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
+  return lines.flatMap((line): Line[] => {
+    // When its lease was granted, or extended before it began.
+    if (line.kind === 'began') return isLost(line.endsAtMs - leaseMs) ? [] : [line]
+    if (line.kind === 'enqueued') return [isLost(line.atMs) ? { ...line, kind: 'unknown' } : line]
+    if (line.kind === 'settled' && line.outcome !== 'lost' && isLost(line.atMs)) {
+      return [{ ...line, outcome: 'unknown' }]
+    }
+    return [line]
+  })
+}

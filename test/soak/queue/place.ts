@@ -1,0 +1,31 @@
+// Where a queue that is soaked lies.
+
+import { Cluster, Redis } from 'ioredis'
+
+export interface QueuePlace {
+  readonly kind: 'single' | 'cluster' | 'sentinels'
+  /** Of the server, of nodes, or of sentinels. */
+  readonly ports: readonly number[]
+  /** What the sentinels call it. */
+  readonly name: string
+}
+
+const HOST = '127.0.0.1'
+
+export function onServer(port: number): QueuePlace {
+  return { kind: 'single', ports: [port], name: '' }
+}
+
+/** A client that never gives up. */
+export function openPlace({ kind, ports, name }: QueuePlace): Redis | Cluster {
+  const options = { maxRetriesPerRequest: null, retryStrategy: () => 50 }
+  const hosts = ports.map((port) => ({ host: HOST, port }))
+  const client =
+    kind === 'cluster'
+      ? new Cluster(hosts, { clusterRetryStrategy: () => 50 })
+      : kind === 'sentinels'
+        ? new Redis({ sentinels: hosts, name, sentinelRetryStrategy: () => 50, ...options })
+        : new Redis({ host: HOST, port: ports[0] ?? 0, ...options })
+  client.on('error', () => undefined)
+  return client
+}
