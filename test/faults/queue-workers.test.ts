@@ -33,18 +33,22 @@ describe.each(KINDS)('%s jobs of three processes', { timeout: LONG ? 1_800_000 :
     expect(verdict.totals).toMatchObject({ reclaimed: 0, unheard: 0, 'told lost': 0, 'told nothing': 0 })
   })
 
-  test('survive processes that are killed, paused and poisoned', async () => {
-    const kills = LONG ? 100 : 4
-    const poison = LONG ? 5 : 4
-    const port = inject('redisPort')
-    const trouble = (scene: QueueScene): Promise<Happened> => killAndPause(scene, kills)
-    const verdict = await soakQueue({ kind, port, seed: seed + 1, poison, trouble })
+  // What one that was killed had asked about parents elsewhere is asked again after a minute.
+  test.runIf(LONG || kind !== 'families')(
+    'survive processes that are killed, paused and poisoned',
+    async () => {
+      const kills = LONG ? 100 : 4
+      const poison = LONG ? 5 : 4
+      const port = inject('redisPort')
+      const trouble = (scene: QueueScene): Promise<Happened> => killAndPause(scene, kills)
+      const verdict = await soakQueue({ kind, port, seed: seed + 1, poison, trouble })
 
-    holds(`${kind}, kills`, seed + 1, verdict)
-    expect(verdict.happened['died']).toBeGreaterThanOrEqual(kills)
-    expect(verdict.totals['reclaimed']).toBeGreaterThan(0)
-    expect(verdict.totals['poisoned']).toBeGreaterThan(0)
-  })
+      holds(`${kind}, kills`, seed + 1, verdict)
+      expect(verdict.happened['died']).toBeGreaterThanOrEqual(kills)
+      expect(verdict.totals['reclaimed']).toBeGreaterThan(0)
+      expect(verdict.totals['poisoned']).toBeGreaterThan(0)
+    },
+  )
 
   test.runIf(LONG || kind === 'limited')(
     'survive connections that break, and answers that are lost',
