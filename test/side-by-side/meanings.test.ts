@@ -6,7 +6,7 @@ import { errorOf, PLACES, setup } from './fixture.ts'
 
 test("with a maxHold of '0s' nobody but its owner extends a lease", async () => {
   const { redis, name } = setup()
-  const terms = { lease: '60ms', maxHold: '0s' } as const
+  const terms = { lease: '900ms', maxHold: '0s' } as const
   const begun = await redis.once(name, terms).begin('k')
   const leases = [
     await redis.lock(name, terms).acquire(),

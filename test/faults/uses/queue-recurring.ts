@@ -9,7 +9,11 @@ export function recurringSteps({ redis, name }: Place): readonly Step[] {
   const known = async (): Promise<unknown[]> =>
     (await queue.recurring.list()).recurring.map(({ id, runs, nextAtMs }) => [id, runs, nextAtMs === null])
   return [
-    ['recur', 'refuses', async () => void (await queue.recurring.set('seldom', { ...FOREVER, every: '365d' }))],
+    [
+      'recur',
+      'refuses',
+      async () => void (await queue.recurring.set('seldom', { ...FOREVER, every: '365d' })),
+    ],
     ['recur', 'refuses', async () => void (await setByCron(queue, '0 0 1 1 *'))],
     ['refill', 'refuses', async () => void (await setByCron(queue, '0 0 2 1 *'))],
     ['recurrences', 'serves', known],
