@@ -25,15 +25,17 @@ return numbers[1]
 const WORK = `
 local known = redis.call('HMGET', KEYS[1], 'token', ARGV[1])
 if known[2] and string.match(known[2], '^%d+') == ARGV[2] then return known[2] end
-local numbers, ended = {}, {}
+local runs, numbers, ended = {}, {}, {}
 for at = 5, #ARGV, 2 do
-  numbers[#numbers + 1], ended[#ended + 1] = ARGV[at], 'r' .. ARGV[at]
+  runs[#runs + 1] = 'r' .. ARGV[at]
+end
+for at, token in ipairs(#runs > 0 and redis.call('HMGET', KEYS[2], unpack(runs)) or {}) do
+  if token == ARGV[at * 2 + 4] then
+    local number = ARGV[at * 2 + 3]
+    numbers[#numbers + 1], ended[#ended + 1], ended[#ended + 2] = number, number, runs[at]
+  end
 end
 if #numbers > 0 then
-  for at, token in ipairs(redis.call('HMGET', KEYS[2], unpack(ended))) do
-    if token ~= ARGV[at * 2 + 4] then return redis.error_reply('LOST ' .. numbers[at]) end
-    ended[#ended + 1] = numbers[at]
-  end
   redis.call('ZREM', KEYS[4], unpack(numbers))
   redis.call('HDEL', KEYS[2], unpack(ended))
 end
