@@ -60,7 +60,7 @@ export interface Settling {
 export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
 
 export const MAX_MESSAGE_BYTES = 4096
-const NO_TAGS: readonly string[] = []
+const NO_TAGS: readonly string[] = Object.freeze([])
 
 export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   readonly number: string

@@ -25,7 +25,7 @@ export class Preparer {
   readonly #source: Pick<Source, 'codec' | 'checks'>
   readonly #hooks: QueueHooks
   /** The newest name that was found right: jobs come in rows of one name. */
-  #rightName = ''
+  #rightName: string | null = null
 
   constructor(source: Pick<Source, 'codec' | 'checks'>, hooks: QueueHooks) {
     this.#source = source

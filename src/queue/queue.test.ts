@@ -378,3 +378,16 @@ async function everything(
   }
   return [...found.values()]
 }
+
+test.each(['', 'a\u0000b', 'x'.repeat(513)])(
+  'a name that cannot be one is refused before anything is sent: %j',
+  async (name) => {
+    const { queue, calls } = await setup()
+
+    await expect(queue.enqueue(name as 'mail', { to: 'a' })).rejects.toMatchObject({ argument: 'name' })
+    await expect(queue.enqueueMany([{ name: name as 'mail', payload: { to: 'a' } }])).rejects.toMatchObject({
+      argument: 'name',
+    })
+    expect(calls).toEqual([])
+  },
+)
