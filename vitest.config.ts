@@ -18,6 +18,8 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // A busy machine takes its time: what is waited for may come late, and fails only where it never comes.
+    expect: { poll: { timeout: 20_000 } },
   },
 })
 

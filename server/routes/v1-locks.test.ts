@@ -140,7 +140,7 @@ describe('a lease', () => {
 
   test('that has ended, was given back or never was, is lost', async () => {
     const lock = newLock()
-    const granted = await acquire(lock, { lease: '20ms' })
+    const granted = await acquire(lock, { lease: '200ms' })
     while ((await inspect(lock)).mode !== 'free') await sleep(5)
     for (const place of [placeOf(granted), `${lock}/leases/1`, `${newLock()}/leases/9007199254740991`]) {
       expect(codeOf(await api.call('PATCH', place)), place).toEqual([410, 'lease-lost'])

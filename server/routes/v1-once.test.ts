@@ -92,7 +92,7 @@ describe('an attempt', () => {
 
   test('that was taken over, or never was, is lost', async () => {
     const key = newKey()
-    const lapsed = placeOf(await begin(key, { lease: '10ms' }))
+    const lapsed = placeOf(await begin(key, { lease: '200ms' }))
     while ((await begin(key)).status !== 201) await sleep(5)
     for (const place of [lapsed, `${newKey()}/attempts/1`]) {
       expect(codeOf(await put(place, 1)), place).toEqual([410, 'lease-lost'])

@@ -60,7 +60,7 @@ test('a leader whose task is done gives the office up', async () => {
 
 test('a leader that lost the office is told by its signal, and knows at once when asked', async () => {
   const { redis, name } = instance()
-  const election = redis.election(name, { lease: '300ms' })
+  const election = redis.election(name, { lease: '2s' })
   const { campaigns, terms } = stand(election, 1)
   await expect.poll(() => terms.length).toBe(1)
 

@@ -20,7 +20,7 @@ function setup(): { runtime: Runtime; once: Once<unknown>; calls: string[] } {
     await runtime.close()
     client.disconnect()
   })
-  return { runtime, once: new Once(runtime, randomUUID(), { lease: '300ms' }), calls }
+  return { runtime, once: new Once(runtime, randomUUID(), { lease: '1s' }), calls }
 }
 
 async function begin(once: Once<unknown>, key: string): Promise<{ beginning: string; token: number }> {

@@ -116,7 +116,7 @@ test('a task that takes longer than the lease keeps its key', async () => {
 })
 
 test('an attempt is not extended beyond maxHold', async () => {
-  const { once } = await setup<string>({ clock: 'real', lease: '100ms', maxHold: '150ms' })
+  const { once } = await setup<string>({ clock: 'real', lease: '600ms', maxHold: '900ms' })
 
   const first = once.run('a', ({ signal }) => {
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))

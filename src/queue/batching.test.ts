@@ -115,11 +115,11 @@ describe('a batch', () => {
     const handler = batch<{ to: string }>({ size: 4, within: '1h' }, (jobs) => {
       calls.push(jobs.map(({ payload }) => payload.to))
     })
-    await using _worker = queue.work({ mail: handler }, { lease: '200ms' })
+    await using _worker = queue.work({ mail: handler }, { lease: '1200ms' })
     const [gone] = await plain.enqueueMany(mails(2))
     await until(async () => (await queue.settings.inspect()).claimed === 2)
     await queue.jobs.cancel([gone?.id ?? ''])
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await new Promise((resolve) => setTimeout(resolve, 1300))
 
     await plain.enqueueMany([
       { name: 'mail', payload: { to: 7 as never } },

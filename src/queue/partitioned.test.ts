@@ -216,10 +216,10 @@ describe('a worker on partitions', () => {
         begun.push(partitionOfId(id))
         await new Promise((resolve) => setTimeout(resolve, 60_000).unref())
       },
-      { lease: '900ms' },
+      { lease: '3s' },
     )
     await until(() => begun.length === 4)
-    await new Promise((resolve) => setTimeout(resolve, 1500))
+    await new Promise((resolve) => setTimeout(resolve, 3200))
     expect(await queue.inspect()).toMatchObject({ claimed: 4, reclaimed: 0, overdue: 0 })
 
     await worker.close({ within: '0ms' })

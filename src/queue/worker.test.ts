@@ -136,10 +136,10 @@ describe('a worker', () => {
           reason = signal.reason
         },
       },
-      { lease: '300ms' },
+      { lease: '1500ms' },
     )
     await until(() => attempts === 1)
-    await new Promise((resolve) => setTimeout(resolve, 700))
+    await new Promise((resolve) => setTimeout(resolve, 1800))
     expect(attempts).toBe(1)
     expect(await queue.jobs.cancel([id])).toEqual(['stopping'])
 

@@ -64,9 +64,9 @@ function stall(ms: number): void {
 
 test('a lease is extended before it ends, as long as it is held', async () => {
   const { lease, extended } = setup()
-  const held = lease({ leaseMs: 300 })
+  const held = lease({ leaseMs: 1200 })
 
-  while (extended.length < 5) await new Promise((resolve) => setImmediate(resolve))
+  while (extended.length < 3) await new Promise((resolve) => setImmediate(resolve))
 
   held.assertHeld()
   await held.release()

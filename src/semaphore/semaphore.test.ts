@@ -106,11 +106,11 @@ describe('permits', () => {
   })
 
   test('a permit that is held is extended by itself', async () => {
-    const { semaphore } = await setup({ limit: 3, lease: '600ms', clock: 'real' })
+    const { semaphore } = await setup({ limit: 3, lease: '3s', clock: 'real' })
     const leases = await Promise.all([semaphore.acquire(), semaphore.acquire(), semaphore.acquire()])
     const first = leases.map(({ expiresAtMs }) => expiresAtMs)
 
-    while (leases.some(({ expiresAtMs }, at) => expiresAtMs < (first[at] ?? 0) + 300)) {
+    while (leases.some(({ expiresAtMs }, at) => expiresAtMs < (first[at] ?? 0) + 900)) {
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
 

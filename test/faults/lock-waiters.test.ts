@@ -114,16 +114,16 @@ test('a thousand waiters that leave at random leave no ticket, and listen on one
 test('a grant whose letter comes after its lease is refused, and the waiter still gets the lock', async () => {
   const proxy = await startProxy(port)
   onTestFinished(() => proxy.stop())
-  const far = await setup({ clock: 'real', port: proxy.port, lease: '100ms' })
+  const far = await setup({ clock: 'real', port: proxy.port, lease: '500ms' })
   const near = await setup({ clock: 'real', name: far.name })
   const held = await near.lock.acquire()
   const waiting = far.lock.acquire(forever)
   await until('it waits', async () => (await near.lock.inspect()).waiting === 1)
-  proxy.delay(150)
+  proxy.delay(700)
   await held.release()
   await until('the grant is over', async () => (await near.lock.inspect()).mode === 'free')
   const { token } = await near.lock.inspect()
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await new Promise((resolve) => setTimeout(resolve, 800))
   proxy.delay(0)
 
   const lease = await waiting
