@@ -4,7 +4,10 @@ Declines, and has done nothing, when there is anything else to do, or when one o
 claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated
 call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
 
-@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer chores:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
+Tells the jobs in four parts: the token of the first, those of the others follow it one by one; their numbers, separated by
+spaces; their names, one of them where all have the same; and their payloads. Each is in its first attempt.
+
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer chores:integer token:integer numbers:text names:[name:text] payloads:[payload:bytes]
 @returns declined
 @cost    O((acks + limit) x log n),
          and at times 16 kB of notes for the statistics
@@ -66,11 +69,11 @@ leave_idle(idle, queue, worker)
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-local count, token, ends_ms, told = #taken, 0, 0, {}
+local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
-  told = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
+  names, payloads = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
 end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 then
@@ -91,4 +94,15 @@ if queue.noted then
   leave_notes(notes, stats, queue, queue.noted, now_ms)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
-return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores, told }
+return {
+  'claimed',
+  now_ms,
+  ends_ms,
+  waits and 1 or 0,
+  recheck_ms,
+  queue.chores,
+  count > 0 and token + 1 or 0,
+  table.concat(taken, ' '),
+  names,
+  payloads,
+}

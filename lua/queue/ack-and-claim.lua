@@ -138,7 +138,7 @@ local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
-  local told, options = tell_again(found, tonumber(count))
+  local told, options = tell_again(found, tonumber(count), queue.usual)
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 

@@ -55,7 +55,7 @@ elseif not seq then
 end
 if waiter ~= '' then
   enter_waiters(jobs, seq, waiter)
-  flag_job(jobs, seq, record, run, AWAITED)
+  flag_job(jobs, queue, seq, record, run, AWAITED)
 end
 local own = read_job(record).id
 return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }

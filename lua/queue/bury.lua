@@ -128,7 +128,7 @@ for at = failures_at, #failures, 4 do
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job = read_job(record)
+    local job = read_job(record, queue.usual)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     bury_claimed(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)

@@ -105,7 +105,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'absent'
   elseif run and (run.state == 'c' or run.state == 'x') then
     if run.state == 'c' then
-      happened(queue, 'stopping', seq, read_job(record), run, '')
+      happened(queue, 'stopping', seq, read_job(record, queue.usual), run, '')
       note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')
     end
     redis.call(
@@ -116,7 +116,7 @@ for at = wanted_at, #wanted, 1 do
     )
     outcomes[#outcomes + 1] = 'stopping'
   else
-    local job = read_job(record)
+    local job = read_job(record, queue.usual)
     displace(keys, queue, seq, job, run, #record, now_us)
     happened(queue, 'cancelled', seq, job, run, '')
     if not run or run.state ~= 'd' and run.state ~= 'f' then

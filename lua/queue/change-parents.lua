@@ -113,7 +113,9 @@ for at = changes_at, #changes, 2 do
 end
 local became_ready = 0
 local left = save_wants(keys, seq, wants)
-if left == 0 and unblock_child(keys, queue, seq, read_job(record), run, wants.delay_ms, now_us) then
+if
+  left == 0 and unblock_child(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms, now_us)
+then
   became_ready = 1
 end
 if queue.settling then

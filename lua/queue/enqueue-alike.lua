@@ -20,7 +20,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local name = ARGV[7] -- text: name of the jobs, 1 to 255 bytes
+local name = ARGV[7] -- text: name of the jobs, 1 to 254 bytes
 local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 
 -- @include shared/exact
@@ -34,7 +34,7 @@ local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 -- @include shared/queue/wide
 -- @include shared/queue/idle
 -- @include shared/queue/number
--- @include shared/queue/job
+-- @include shared/queue/plain-head
 -- @include shared/queue/count-note
 
 local queue = open_queue(meta, codec, caller)
@@ -51,14 +51,17 @@ end
 if remembered then
   return { 'enqueued', tonumber(remembered) }
 end
-if name == '' or #name > 255 then
-  return redis.error_reply('INVALID name: 1 to 255 bytes')
+if name == '' or #name > 254 then
+  return redis.error_reply('INVALID name: 1 to 254 bytes')
 end
 local now_us = clock_us()
 local count = #payloads - payloads_at + 1
 local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
-local head = plain_head(name)
+if queue.usual == '' then
+  queue.usual = name
+end
+local head = plain_head(name, queue.usual)
 local fields, numbers, bytes = {}, {}, 0
 widen(queue, WIDE_JOBS, fields, '~', WIDE)
 begin_queue(meta, queue, now_us)

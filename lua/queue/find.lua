@@ -35,7 +35,7 @@ local told, log, place = {}, {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   if seq then
-    tell_job(told, jobs, seq, record, run)
+    tell_job(told, jobs, seq, record, run, queue.usual)
     tell_log(log, jobs, seq, place)
     place = place + 1
   end

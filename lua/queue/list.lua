@@ -41,7 +41,7 @@ if queue.codec ~= codec then
 end
 -- Whether a job whose number is in the list is ready there.
 local function stands_listed(prioritized_jobs, record, run, seq)
-  local job = read_job(record)
+  local job = read_job(record, queue.usual)
   return state_of(run) == 'ready'
     and job.group == ''
     and job.priority == 0
@@ -82,7 +82,7 @@ if #numbers > 0 then
     local run = packed and unpack_run(packed)
     -- A ghost is told where it stands now, and one that came back where it stands first.
     if record and (state ~= 'ready' or (not seen[seq] and stands_listed(prioritized, record, run, seq))) then
-      tell_job(told, jobs, seq, record, run)
+      tell_job(told, jobs, seq, record, run, queue.usual)
       seen[seq] = true
     end
   end

@@ -56,13 +56,13 @@ for at = notes_at, #notes, 4 do
     refused[#refused + 1] = (at - notes_at) / 4
     refused[#refused + 1] = why
   else
-    flag_job(jobs, seq, record, run, STORED)
+    flag_job(jobs, queue, seq, record, run, STORED)
     if what == 'progress' then
       redis.call('HSET', jobs, 'p' .. seq, value)
-      happened(queue, 'progress', seq, read_job(record), run, '')
+      happened(queue, 'progress', seq, read_job(record, queue.usual), run, '')
     else
       logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, now_ms)
-      happened(queue, 'logged', seq, read_job(record), run, value)
+      happened(queue, 'logged', seq, read_job(record, queue.usual), run, value)
     end
   end
 end

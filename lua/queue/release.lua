@@ -131,7 +131,7 @@ for at = #claims - 2, claims_at, -3 do
     end
   else
     local due_ms = now_ms + tonumber(claims[at + 2])
-    give_back(keys, queue, seq, read_job(record), run, due_ms, now_us)
+    give_back(keys, queue, seq, read_job(record, queue.usual), run, due_ms, now_us)
     if due_ms > now_ms then
       soonest_ms = math.min(soonest_ms, due_ms)
     else

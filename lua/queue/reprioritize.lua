@@ -55,7 +55,7 @@ for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
-    local job = read_job(record)
+    local job = read_job(record, queue.usual)
     if job.priority ~= priority then
       happened(queue, 'reprioritized', seq, job, run, '')
       if outcome == 'ready' then

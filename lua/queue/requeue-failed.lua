@@ -92,7 +92,7 @@ end
 local numbers = dead_of_kind(failed, kinds, kind, limit)
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
   leave_dead(keys, queue, seq, run)
   if drops then
     happened(queue, 'cancelled', seq, job, run, '')

@@ -85,7 +85,7 @@ for at = wanted_at, #wanted, 1 do
   if outcome == 'stopping' then
     outcome = 'claimed'
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
-    local job = read_job(record)
+    local job = read_job(record, queue.usual)
     displace(keys, queue, seq, job, run, #record, now_us)
     begin_again(keys, queue, seq, job, run, now_us)
     outcome = 'requeued'

@@ -134,7 +134,7 @@ for at = failures_at, #failures, 5 do
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job, delay_ms = read_job(record), tonumber(failures[at + 2])
+    local job, delay_ms = read_job(record, queue.usual), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     if run.attempts >= job.max_attempts then

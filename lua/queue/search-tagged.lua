@@ -45,9 +45,9 @@ if #numbers > 0 then
   for at, seq in ipairs(numbers) do
     local record, packed = stored[at * 2 - 1], stored[at * 2]
     local run = packed and unpack_run(packed)
-    local named = name == '' or read_job(record).name == name
+    local named = name == '' or read_job(record, queue.usual).name == name
     if named and (state == '' or state_of(run) == state) then
-      tell_job(told, jobs, seq, record, run)
+      tell_job(told, jobs, seq, record, run, queue.usual)
     end
   end
 end

@@ -37,12 +37,12 @@ for at = 1, #fields, 2 do
   -- Other entries of a job begin with a letter.
   if string.find(seq, '^%d') then
     local record = fields[at + 1]
-    local job = read_job(record)
+    local job = read_job(record, queue.usual)
     local packed = redis.call('HGET', jobs, 'r' .. seq)
     local run = packed and unpack_run(packed)
     local named = name == '' or job.name == name
     if named and (state == '' or state_of(run) == state) then
-      tell_job(told, jobs, seq, record, run)
+      tell_job(told, jobs, seq, record, run, queue.usual)
     end
   end
 end

@@ -41,7 +41,7 @@ local seq, record, run = find_job(jobs, ids, id)
 if not seq then
   return { 'absent' }
 end
-local job = read_job(record)
+local job = read_job(record, queue.usual)
 local before = job.tags
 local after, count = other_tags(before, tags, tags_at, adds)
 if adds and count > MOST_TAGS then

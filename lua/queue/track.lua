@@ -37,13 +37,13 @@ for at = wanted_at, #wanted, 1 do
   local is_tracked = run ~= nil and has_flag(run.flags, TRACKED)
   if seq and follows ~= is_tracked then
     if follows then
-      run = flag_job(jobs, seq, record, run, TRACKED)
+      run = flag_job(jobs, queue, seq, record, run, TRACKED)
       redis.call('ZADD', tagged, '0', '\0' .. seq)
     else
       redis.call('ZREM', tagged, '\0' .. seq)
       unflag_job(jobs, seq, run, TRACKED)
     end
-    happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record), run, '')
+    happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record, queue.usual), run, '')
   end
   outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
 end

@@ -30,14 +30,23 @@ export interface AckAndClaimPlainArguments {
 }
 
 export type AckAndClaimPlainAnswer =
-  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly chores: number; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[] }
+  | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly chores: number; readonly token: number; readonly numbers: string; readonly names: string[]; readonly payloads: Buffer[] }
   | { readonly status: 'declined' }
 
-function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer })[] {
+function readNamesOfAckAndClaimPlainClaimed(part: Reply | undefined): (string)[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }>(Math.ceil(flat.length / 5))
-  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
-    found[to] = { number: asInteger(flat[from]), token: asInteger(flat[from + 1]), attempt: asInteger(flat[from + 2]), name: asText(flat[from + 3]), payload: asBytes(flat[from + 4]) }
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
+}
+
+function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer)[] {
+  const flat = asList(part)
+  const found = new Array<Buffer>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asBytes(flat[from])
   }
   return found
 }
@@ -45,12 +54,14 @@ function readJobsOfAckAndClaimPlainClaimed(part: Reply | undefined): ({ readonly
 /**
  * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
  *
+ * Tells the jobs in four parts: the token of the first, those of the others follow it one by one; their numbers, separated by spaces; their names, one of them where all have the same; and their payloads. Each is in its first attempt.
+ *
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'd198b92359c7b98eaa95d7fbf428a7ef5e25783c',
+    sha1: '9f1a59ac7983488cf06d7b7c4d6f0c5c393e42ce',
     reads: false,
     bytes: true,
     source: `--[[
@@ -59,7 +70,10 @@ Declines, and has done nothing, when there is anything else to do, or when one o
 claimed is not plain; \`ack-and-claim\` then does it all, and is given the same caller and call, for it answers a repeated
 call too. A worker that claims fewer than it may \`waits\`, and there may be \`chores\`, as there.
 
-@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer chores:integer jobs:[number:integer token:integer attempt:integer name:text payload:bytes]
+Tells the jobs in four parts: the token of the first, those of the others follow it one by one; their numbers, separated by
+spaces; their names, one of them where all have the same; and their payloads. Each is in its first attempt.
+
+@returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer chores:integer token:integer numbers:text names:[name:text] payloads:[payload:bytes]
 @returns declined
 @cost    O((acks + limit) x log n),
          and at times 16 kB of notes for the statistics
@@ -186,7 +200,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -238,6 +254,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- What \`due_ms\` of a queue is where nothing will be due; see shared/queue/note-due.
@@ -256,7 +273,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -285,7 +302,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -738,6 +756,21 @@ local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_m
   return true
 end
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
+end
 
 -- Whether nothing but plain jobs can be met, nobody listens, and the call is not a repeated one. Of the marks only
 -- those of priorities and groups count.
@@ -834,13 +867,13 @@ end
   end
 end
 
--- Notes how long claimed jobs waited: of each, five values that are told of it.
-local function note_waited(queue, told, name, sum_us, now_us)
-  local count = #told / 5
+-- Notes how long claimed jobs waited.
+local function note_waited(queue, numbers, names, are_alike, sum_us, now_us)
+  local count = #numbers
   -- Numbers are times, and rise.
-  local least, greatest = (now_us - told[#told - 4]) / 1000, (now_us - told[1]) / 1000
+  local least, greatest = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
   local sum = (now_us * count - sum_us) / 1000
-  if not name or not note_alike(queue, 'w', name, count, sum, least, greatest) then
+  if not are_alike or not note_alike(queue, 'w', names[1], count, sum, least, greatest) then
 -- As shared/queue/note-alike, for any jobs.
 
 -- Notes jobs of a flat list, \`step\` values each: since when it waited or ran, and, \`name_at\` behind that, its name. There are
@@ -868,7 +901,11 @@ local function note_spans(queue, kind, list, step, name_at, now, per_ms)
     note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
   end
 end
-    note_spans(queue, 'w', told, 5, 3, now_us, 1000)
+    local list = {}
+    for at, seq in ipairs(numbers) do
+      list[at * 2 - 1], list[at * 2] = seq, names[at]
+    end
+    note_spans(queue, 'w', list, 2, 1, now_us, 1000)
   end
 end
 
@@ -896,36 +933,31 @@ local function look_at_listed(jobs, ready, count)
   return numbers, stored
 end
 
--- Leases the first jobs of the list, and notes how long they waited. Answers what is told of them.
+-- Leases the first jobs of the list, and notes how long they waited. Answers their names, one if all have the same, and
+-- their payloads.
 local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, ends_ms)
   local now_ms = math.floor(now_us / 1000)
-  local ends, token, bytes = string.format('%.0f', ends_ms), queue.token, 0
-  local told, runs, scores, count = {}, {}, {}, #numbers
-  local last_name, are_alike, sum_us = nil, true, 0
+  local ends, token, usual = string.format('%.0f', ends_ms), queue.token, queue.usual
+  local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
+  local are_alike, bytes, sum_us = true, 0, 0
   for at, seq in ipairs(numbers) do
-    local record, number = stored[at], tonumber(seq)
-    local size, length = #record, string.byte(record)
-    local name = string.sub(record, 2, length + 1)
-    token, bytes = token + 1, bytes + size
-    local to, pair = at * 5, at * 2
-    told[to - 4], told[to - 3], told[to - 2] = number, token, 1
-    told[to - 1], told[to] = name, string.sub(record, length + 2)
+    local record, pair = stored[at], at * 2
+    local size, name, body_at = #record, plain_name(record, usual)
+    names[at], payloads[at] = name, string.sub(record, body_at)
     runs[pair - 1] = 'r' .. seq
-    runs[pair] = struct.pack('>c1dHdI4B', 'c', token, 1, now_ms, size, PLAIN) .. name
+    runs[pair] = struct.pack('>c1dHdI4B', 'c', token + at, 1, now_ms, size, PLAIN) .. name
     scores[pair - 1], scores[pair] = ends, seq
-    if name ~= last_name then
-      last_name, are_alike = name, at == 1
-    end
-    sum_us = sum_us + number
+    are_alike = are_alike and name == names[1]
+    bytes, sum_us = bytes + size, sum_us + seq
   end
   redis.call('LTRIM', ready, string.format('%d', count), '-1')
   redis.call('HSET', jobs, unpack(runs))
   widen(queue, WIDE_LEASES, scores, '+inf', WIDE)
   redis.call('ZADD', leases, unpack(scores))
   note_due(queue, ends_ms)
-  note_waited(queue, told, are_alike and last_name, sum_us, now_us)
-  queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
-  return told
+  note_waited(queue, numbers, names, are_alike, sum_us, now_us)
+  queue.token, queue.ready, queue.claimed = token + count, queue.ready - bytes, queue.claimed + bytes
+  return are_alike and { names[1] } or names, payloads
 end
 
 local queue = open_queue(meta, codec, caller)
@@ -950,11 +982,11 @@ leave_idle(idle, queue, worker)
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-local count, token, ends_ms, told = #taken, 0, 0, {}
+local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
-  told = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
+  names, payloads = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
 end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 then
@@ -975,41 +1007,54 @@ if queue.noted then
   leave_notes(notes, stats, queue, queue.noted, now_ms)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
-return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores, told }
+return {
+  'claimed',
+  now_ms,
+  ends_ms,
+  waits and 1 or 0,
+  recheck_ms,
+  queue.chores,
+  count > 0 and token + 1 or 0,
+  table.concat(taken, ' '),
+  names,
+  payloads,
+}
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/ack-and-claim-plain.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/calls.lua', 1],
-    [82, 'lua/shared/tell.lua', 1],
-    [107, 'lua/shared/next-token.lua', 1],
-    [112, 'lua/shared/queue/state.lua', 1],
-    [188, 'lua/shared/queue/never.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 1],
-    [244, 'lua/shared/queue/save-call.lua', 1],
-    [252, 'lua/shared/queue/wide.lua', 1],
-    [267, 'lua/shared/queue/note-due.lua', 1],
-    [275, 'lua/shared/queue/idle.lua', 1],
-    [337, 'lua/shared/queue/watch.lua', 1],
-    [358, 'lua/shared/queue/flags.lua', 1],
-    [387, 'lua/shared/queue/note-alike.lua', 1],
-    [388, 'lua/shared/queue/bucket.lua', 1],
-    [400, 'lua/shared/queue/leave-notes.lua', 1],
-    [418, 'lua/shared/queue/fold.lua', 1],
-    [419, 'lua/shared/queue/statistics.lua', 1],
-    [655, 'lua/shared/queue/fold.lua', 3],
-    [666, 'lua/shared/queue/leave-notes.lua', 20],
-    [670, 'lua/shared/queue/note-alike.lua', 4],
-    [685, 'lua/shared/queue/plain.lua', 1],
-    [745, 'lua/shared/queue/note-spans.lua', 1],
-    [746, 'lua/shared/queue/note-spans.lua', 3],
-    [772, 'lua/shared/queue/plain.lua', 62],
-    [789, 'lua/shared/queue/note-spans.lua', 1],
-    [790, 'lua/shared/queue/note-spans.lua', 3],
-    [816, 'lua/shared/queue/plain.lua', 80],
-    [875, 'lua/queue/ack-and-claim-plain.lua', 46],
+    [33, 'lua/shared/clock.lua', 1],
+    [39, 'lua/shared/calls.lua', 1],
+    [85, 'lua/shared/tell.lua', 1],
+    [110, 'lua/shared/next-token.lua', 1],
+    [115, 'lua/shared/queue/state.lua', 1],
+    [194, 'lua/shared/queue/never.lua', 1],
+    [196, 'lua/shared/queue/save.lua', 1],
+    [251, 'lua/shared/queue/save-call.lua', 1],
+    [259, 'lua/shared/queue/wide.lua', 1],
+    [274, 'lua/shared/queue/note-due.lua', 1],
+    [282, 'lua/shared/queue/idle.lua', 1],
+    [344, 'lua/shared/queue/watch.lua', 1],
+    [365, 'lua/shared/queue/flags.lua', 1],
+    [394, 'lua/shared/queue/note-alike.lua', 1],
+    [395, 'lua/shared/queue/bucket.lua', 1],
+    [407, 'lua/shared/queue/leave-notes.lua', 1],
+    [425, 'lua/shared/queue/fold.lua', 1],
+    [426, 'lua/shared/queue/statistics.lua', 1],
+    [662, 'lua/shared/queue/fold.lua', 3],
+    [673, 'lua/shared/queue/leave-notes.lua', 20],
+    [677, 'lua/shared/queue/note-alike.lua', 4],
+    [692, 'lua/shared/queue/plain.lua', 1],
+    [693, 'lua/shared/queue/plain-head.lua', 1],
+    [708, 'lua/shared/queue/plain.lua', 3],
+    [767, 'lua/shared/queue/note-spans.lua', 1],
+    [768, 'lua/shared/queue/note-spans.lua', 3],
+    [794, 'lua/shared/queue/plain.lua', 63],
+    [811, 'lua/shared/queue/note-spans.lua', 1],
+    [812, 'lua/shared/queue/note-spans.lua', 3],
+    [838, 'lua/shared/queue/plain.lua', 81],
+    [896, 'lua/queue/ack-and-claim-plain.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1040,7 +1085,10 @@ return { 'claimed', now_ms, ends_ms, waits and 1 or 0, recheck_ms, queue.chores,
           waits: asFlag(parts[3]),
           recheckMs: asInteger(parts[4]),
           chores: asInteger(parts[5]),
-          jobs: readJobsOfAckAndClaimPlainClaimed(parts[6]),
+          token: asInteger(parts[6]),
+          numbers: asText(parts[7]),
+          names: readNamesOfAckAndClaimPlainClaimed(parts[8]),
+          payloads: readPayloadsOfAckAndClaimPlainClaimed(parts[9]),
         }
       case 'declined':
         return { status: 'declined' }
@@ -1111,7 +1159,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '88563dccac7cdc76b39e20858f5d1dcf9d2b53ca',
+    sha1: '2e359088f99350f9f4a11362e13cf0d9f7df7dbc',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1270,7 +1318,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -1322,6 +1372,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -1678,7 +1729,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -1707,7 +1758,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -1813,8 +1865,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -1823,8 +1876,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -1858,13 +1923,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -2544,7 +2609,7 @@ end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
   cancel_job(keys, queue, seq, job, run)
@@ -2574,7 +2639,7 @@ local function drop_done(keys, queue, settings, now_ms, most)
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      erase_job(keys, queue, seq, read_job(record), unpack_run(stored[at * 2]))
+      erase_job(keys, queue, seq, read_job(record, queue.usual), unpack_run(stored[at * 2]))
     end
   end
 end
@@ -2593,7 +2658,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     queue.claimed = queue.claimed - run.size
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
-    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
+    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq), queue.usual) or nil
     if has_flag(run.flags, PARENT) then
       end_parent(keys, queue, seq, job.id, 'f', result)
       run.flags = run.flags - PARENT
@@ -2814,16 +2879,14 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
       local run = unpack_run(packed)
       attempts, flags, since_ms = run.attempts + 1, run.flags, run.at_ms
     end
-    local length = string.byte(record)
-    if length > 0 then
+    if string.byte(record) > 0 then
       -- One that was requeued may have a failure to forget.
       if packed and attempts == 1 and flags == PLAIN then
         flags = 0
       end
-      body_at = length + 2
-      name = string.sub(record, 2, length + 1)
+      name, body_at = plain_name(record, queue.usual)
     else
-      local job = read_job(record)
+      local job = read_job(record, queue.usual)
       flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
       tell_options(options, (at - 1) / 3, seq, job)
       if job.unique ~= '' then
@@ -2903,13 +2966,13 @@ local function claimed_before(jobs, leases, token, count, ends_ms)
 end
 
 -- Tells them as they were told before. A job that is not claimed by that call any more is left out.
-local function tell_again(found, count)
+local function tell_again(found, count, usual)
   local told, options = {}, {}
   local place = 0
   for at = 1, count do
     local each = found[at]
     if each then
-      local job = read_job(each.record)
+      local job = read_job(each.record, usual)
       if not job.is_plain then
         tell_options(options, place, each.seq, job)
       end
@@ -3173,7 +3236,7 @@ local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
-  local told, options = tell_again(found, tonumber(count))
+  local told, options = tell_again(found, tonumber(count), queue.usual)
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
@@ -3332,7 +3395,7 @@ local function reclaim_lost(keys, queue, now_us, most)
     local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
     redis.call('ZREM', keys.leases, seq)
     if stored[1] then
-      local job, run = read_job(stored[1]), unpack_run(stored[2])
+      local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
       end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
         cancel_job(keys, queue, seq, job, run)
@@ -3369,7 +3432,7 @@ local function show_due(keys, queue, now_us, most)
     local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
     redis.call('ZREM', keys.scheduled, seq)
     if stored[1] then
-      local job, run = read_job(stored[1]), unpack_run(stored[2])
+      local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
       queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
       stand_ready(keys, queue, job, seq, false, now_us)
       redis.call(
@@ -3833,7 +3896,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -3951,95 +4014,97 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [105, 'lua/shared/tell.lua', 1],
     [130, 'lua/shared/next-token.lua', 1],
     [135, 'lua/shared/queue/state.lua', 1],
-    [211, 'lua/shared/queue/count-job.lua', 1],
-    [224, 'lua/shared/queue/note-spans.lua', 1],
-    [225, 'lua/shared/queue/note-alike.lua', 1],
-    [226, 'lua/shared/queue/bucket.lua', 1],
-    [238, 'lua/shared/queue/leave-notes.lua', 1],
-    [256, 'lua/shared/queue/fold.lua', 1],
-    [257, 'lua/shared/queue/statistics.lua', 1],
-    [493, 'lua/shared/queue/fold.lua', 3],
-    [504, 'lua/shared/queue/leave-notes.lua', 20],
-    [508, 'lua/shared/queue/note-alike.lua', 4],
-    [523, 'lua/shared/queue/note-spans.lua', 3],
-    [549, 'lua/shared/queue/never.lua', 1],
-    [551, 'lua/shared/queue/save.lua', 1],
-    [605, 'lua/shared/queue/save-call.lua', 1],
-    [613, 'lua/shared/queue/wide.lua', 1],
-    [628, 'lua/shared/queue/settings.lua', 1],
-    [655, 'lua/shared/queue/marks.lua', 1],
-    [669, 'lua/shared/queue/recurs.lua', 1],
-    [671, 'lua/shared/queue/note-due.lua', 1],
-    [679, 'lua/shared/queue/rate.lua', 1],
-    [699, 'lua/shared/queue/job.lua', 1],
-    [790, 'lua/shared/queue/flags.lua', 1],
-    [819, 'lua/shared/queue/run.lua', 1],
-    [866, 'lua/shared/queue/parents.lua', 1],
-    [947, 'lua/shared/queue/happened.lua', 1],
-    [959, 'lua/shared/queue/names.lua', 1],
-    [1005, 'lua/shared/queue/groups.lua', 1],
-    [1146, 'lua/shared/queue/ready.lua', 1],
-    [1180, 'lua/shared/queue/fields.lua', 1],
-    [1189, 'lua/shared/queue/end.lua', 1],
-    [1210, 'lua/shared/queue/leave-tags.lua', 1],
-    [1219, 'lua/shared/queue/end.lua', 23],
-    [1236, 'lua/shared/queue/note-end.lua', 1],
-    [1266, 'lua/shared/queue/tell-others.lua', 1],
-    [1268, 'lua/shared/queue/packed-notes.lua', 1],
-    [1269, 'lua/shared/queue/packed-notes.lua', 3],
-    [1277, 'lua/shared/queue/tell-others.lua', 4],
-    [1280, 'lua/shared/queue/result.lua', 1],
-    [1305, 'lua/shared/queue/tell-ends.lua', 1],
-    [1361, 'lua/shared/queue/tell-others.lua', 9],
-    [1364, 'lua/shared/queue/tell-others.lua', 13],
-    [1367, 'lua/shared/queue/publish.lua', 1],
-    [1368, 'lua/shared/queue/message.lua', 1],
-    [1411, 'lua/shared/queue/publish.lua', 3],
-    [1417, 'lua/shared/queue/tell-others.lua', 17],
-    [1420, 'lua/shared/queue/cancel.lua', 1],
-    [1428, 'lua/shared/queue/stop.lua', 1],
-    [1436, 'lua/shared/queue/finish.lua', 1],
-    [1531, 'lua/shared/queue/take.lua', 1],
-    [1670, 'lua/shared/queue/lease.lua', 1],
-    [1742, 'lua/shared/queue/told.lua', 1],
-    [1764, 'lua/shared/queue/claimed-before.lua', 1],
-    [1810, 'lua/shared/queue/idle.lua', 1],
-    [1872, 'lua/shared/queue/watch.lua', 1],
-    [1893, 'lua/shared/queue/judge.lua', 1],
-    [1956, 'lua/shared/queue/next-due.lua', 1],
-    [2011, 'lua/queue/ack-and-claim.lua', 92],
-    [2078, 'lua/shared/queue/bring-due.lua', 1],
-    [2080, 'lua/shared/queue/entries.lua', 1],
-    [2098, 'lua/shared/queue/history.lua', 1],
-    [2112, 'lua/shared/queue/failure.lua', 1],
-    [2122, 'lua/shared/queue/note-failure.lua', 1],
-    [2126, 'lua/shared/queue/dead.lua', 1],
-    [2195, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2202, 'lua/shared/queue/reclaim.lua', 1],
-    [2247, 'lua/shared/queue/due.lua', 1],
-    [2269, 'lua/shared/queue/bring-due.lua', 11],
-    [2276, 'lua/shared/queue/spawn.lua', 1],
-    [2281, 'lua/shared/exact.lua', 1],
-    [2286, 'lua/shared/queue/number.lua', 1],
-    [2295, 'lua/shared/queue/enter-tags.lua', 1],
-    [2301, 'lua/shared/queue/leave-short.lua', 1],
-    [2312, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2370, 'lua/shared/queue/recurrence.lua', 1],
-    [2419, 'lua/shared/queue/spawn.lua', 12],
-    [2517, 'lua/shared/queue/bring-due.lua', 19],
-    [2521, 'lua/queue/ack-and-claim.lua', 160],
-    [2525, 'lua/shared/queue/settle.lua', 1],
-    [2526, 'lua/shared/queue/failure.lua', 1],
-    [2536, 'lua/shared/queue/dead.lua', 1],
-    [2605, 'lua/shared/queue/backoff.lua', 1],
-    [2645, 'lua/shared/queue/unblock.lua', 1],
-    [2651, 'lua/shared/queue/outbox.lua', 1],
-    [2662, 'lua/shared/queue/entries.lua', 1],
-    [2680, 'lua/shared/queue/history.lua', 1],
-    [2694, 'lua/shared/queue/settle.lua', 18],
-    [2768, 'lua/queue/ack-and-claim.lua', 165],
-    [2811, 'lua/shared/queue/wait.lua', 1],
-    [2822, 'lua/queue/ack-and-claim.lua', 209],
+    [214, 'lua/shared/queue/count-job.lua', 1],
+    [227, 'lua/shared/queue/note-spans.lua', 1],
+    [228, 'lua/shared/queue/note-alike.lua', 1],
+    [229, 'lua/shared/queue/bucket.lua', 1],
+    [241, 'lua/shared/queue/leave-notes.lua', 1],
+    [259, 'lua/shared/queue/fold.lua', 1],
+    [260, 'lua/shared/queue/statistics.lua', 1],
+    [496, 'lua/shared/queue/fold.lua', 3],
+    [507, 'lua/shared/queue/leave-notes.lua', 20],
+    [511, 'lua/shared/queue/note-alike.lua', 4],
+    [526, 'lua/shared/queue/note-spans.lua', 3],
+    [552, 'lua/shared/queue/never.lua', 1],
+    [554, 'lua/shared/queue/save.lua', 1],
+    [609, 'lua/shared/queue/save-call.lua', 1],
+    [617, 'lua/shared/queue/wide.lua', 1],
+    [632, 'lua/shared/queue/settings.lua', 1],
+    [659, 'lua/shared/queue/marks.lua', 1],
+    [673, 'lua/shared/queue/recurs.lua', 1],
+    [675, 'lua/shared/queue/note-due.lua', 1],
+    [683, 'lua/shared/queue/rate.lua', 1],
+    [703, 'lua/shared/queue/job.lua', 1],
+    [715, 'lua/shared/queue/plain-head.lua', 1],
+    [730, 'lua/shared/queue/job.lua', 14],
+    [807, 'lua/shared/queue/flags.lua', 1],
+    [836, 'lua/shared/queue/run.lua', 1],
+    [883, 'lua/shared/queue/parents.lua', 1],
+    [964, 'lua/shared/queue/happened.lua', 1],
+    [976, 'lua/shared/queue/names.lua', 1],
+    [1022, 'lua/shared/queue/groups.lua', 1],
+    [1163, 'lua/shared/queue/ready.lua', 1],
+    [1197, 'lua/shared/queue/fields.lua', 1],
+    [1206, 'lua/shared/queue/end.lua', 1],
+    [1227, 'lua/shared/queue/leave-tags.lua', 1],
+    [1236, 'lua/shared/queue/end.lua', 23],
+    [1253, 'lua/shared/queue/note-end.lua', 1],
+    [1283, 'lua/shared/queue/tell-others.lua', 1],
+    [1285, 'lua/shared/queue/packed-notes.lua', 1],
+    [1286, 'lua/shared/queue/packed-notes.lua', 3],
+    [1294, 'lua/shared/queue/tell-others.lua', 4],
+    [1297, 'lua/shared/queue/result.lua', 1],
+    [1322, 'lua/shared/queue/tell-ends.lua', 1],
+    [1378, 'lua/shared/queue/tell-others.lua', 9],
+    [1381, 'lua/shared/queue/tell-others.lua', 13],
+    [1384, 'lua/shared/queue/publish.lua', 1],
+    [1385, 'lua/shared/queue/message.lua', 1],
+    [1428, 'lua/shared/queue/publish.lua', 3],
+    [1434, 'lua/shared/queue/tell-others.lua', 17],
+    [1437, 'lua/shared/queue/cancel.lua', 1],
+    [1445, 'lua/shared/queue/stop.lua', 1],
+    [1453, 'lua/shared/queue/finish.lua', 1],
+    [1548, 'lua/shared/queue/take.lua', 1],
+    [1687, 'lua/shared/queue/lease.lua', 1],
+    [1757, 'lua/shared/queue/told.lua', 1],
+    [1779, 'lua/shared/queue/claimed-before.lua', 1],
+    [1825, 'lua/shared/queue/idle.lua', 1],
+    [1887, 'lua/shared/queue/watch.lua', 1],
+    [1908, 'lua/shared/queue/judge.lua', 1],
+    [1971, 'lua/shared/queue/next-due.lua', 1],
+    [2026, 'lua/queue/ack-and-claim.lua', 92],
+    [2093, 'lua/shared/queue/bring-due.lua', 1],
+    [2095, 'lua/shared/queue/entries.lua', 1],
+    [2113, 'lua/shared/queue/history.lua', 1],
+    [2127, 'lua/shared/queue/failure.lua', 1],
+    [2137, 'lua/shared/queue/note-failure.lua', 1],
+    [2141, 'lua/shared/queue/dead.lua', 1],
+    [2210, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2217, 'lua/shared/queue/reclaim.lua', 1],
+    [2262, 'lua/shared/queue/due.lua', 1],
+    [2284, 'lua/shared/queue/bring-due.lua', 11],
+    [2291, 'lua/shared/queue/spawn.lua', 1],
+    [2296, 'lua/shared/exact.lua', 1],
+    [2301, 'lua/shared/queue/number.lua', 1],
+    [2310, 'lua/shared/queue/enter-tags.lua', 1],
+    [2316, 'lua/shared/queue/leave-short.lua', 1],
+    [2327, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2385, 'lua/shared/queue/recurrence.lua', 1],
+    [2434, 'lua/shared/queue/spawn.lua', 12],
+    [2532, 'lua/shared/queue/bring-due.lua', 19],
+    [2536, 'lua/queue/ack-and-claim.lua', 160],
+    [2540, 'lua/shared/queue/settle.lua', 1],
+    [2541, 'lua/shared/queue/failure.lua', 1],
+    [2551, 'lua/shared/queue/dead.lua', 1],
+    [2620, 'lua/shared/queue/backoff.lua', 1],
+    [2660, 'lua/shared/queue/unblock.lua', 1],
+    [2666, 'lua/shared/queue/outbox.lua', 1],
+    [2677, 'lua/shared/queue/entries.lua', 1],
+    [2695, 'lua/shared/queue/history.lua', 1],
+    [2709, 'lua/shared/queue/settle.lua', 18],
+    [2783, 'lua/queue/ack-and-claim.lua', 165],
+    [2826, 'lua/shared/queue/wait.lua', 1],
+    [2837, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4128,7 +4193,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'eb36ae835d7e945924fd26ba8d3ced65a238bf87',
+    sha1: '3d9185359195454570485b4f5711fa5d6cfcded4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4278,7 +4343,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -4330,6 +4397,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -4684,7 +4752,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -4713,7 +4781,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -4817,8 +4886,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -4827,8 +4897,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -4862,13 +4944,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -5507,7 +5589,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, token, flags = read_job(stored[1]), 0, 0
+  local old, token, flags = read_job(stored[1], queue.usual), 0, 0
   if run then
     token, flags = run.token, run.flags == PLAIN and 0 or run.flags
   end
@@ -5773,7 +5855,7 @@ local function link_here(keys, queue, id)
           flagged(run.flags, PARENT),
           run.name
         )
-      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record, queue.usual).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
   return seq
@@ -5868,7 +5950,7 @@ end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
   cancel_job(keys, queue, seq, job, run)
@@ -5908,7 +5990,7 @@ local function drop_done(keys, queue, settings, now_ms, most)
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      erase_job(keys, queue, seq, read_job(record), unpack_run(stored[at * 2]))
+      erase_job(keys, queue, seq, read_job(record, queue.usual), unpack_run(stored[at * 2]))
     end
   end
 end
@@ -5927,7 +6009,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     queue.claimed = queue.claimed - run.size
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
-    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
+    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq), queue.usual) or nil
     if has_flag(run.flags, PARENT) then
       end_parent(keys, queue, seq, job.id, 'f', result)
       run.flags = run.flags - PARENT
@@ -6391,7 +6473,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -6459,77 +6541,79 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [55, 'lua/shared/calls.lua', 1],
     [101, 'lua/shared/tell.lua', 1],
     [126, 'lua/shared/queue/state.lua', 1],
-    [202, 'lua/shared/queue/count-job.lua', 1],
-    [215, 'lua/shared/queue/note-spans.lua', 1],
-    [216, 'lua/shared/queue/note-alike.lua', 1],
-    [217, 'lua/shared/queue/bucket.lua', 1],
-    [229, 'lua/shared/queue/leave-notes.lua', 1],
-    [247, 'lua/shared/queue/fold.lua', 1],
-    [248, 'lua/shared/queue/statistics.lua', 1],
-    [484, 'lua/shared/queue/fold.lua', 3],
-    [495, 'lua/shared/queue/leave-notes.lua', 20],
-    [499, 'lua/shared/queue/note-alike.lua', 4],
-    [514, 'lua/shared/queue/note-spans.lua', 3],
-    [540, 'lua/shared/queue/save.lua', 1],
-    [594, 'lua/shared/queue/wide.lua', 1],
-    [609, 'lua/shared/queue/save-call.lua', 1],
-    [617, 'lua/shared/queue/settings.lua', 1],
-    [644, 'lua/shared/queue/marks.lua', 1],
-    [658, 'lua/shared/queue/note-due.lua', 1],
-    [666, 'lua/shared/queue/rate.lua', 1],
-    [686, 'lua/shared/queue/job.lua', 1],
-    [777, 'lua/shared/queue/flags.lua', 1],
-    [806, 'lua/shared/queue/happened.lua', 1],
-    [818, 'lua/shared/queue/enter-tags.lua', 1],
-    [824, 'lua/shared/queue/note-end.lua', 1],
-    [854, 'lua/shared/queue/tell-others.lua', 1],
-    [856, 'lua/shared/queue/packed-notes.lua', 1],
-    [857, 'lua/shared/queue/packed-notes.lua', 3],
-    [865, 'lua/shared/queue/tell-others.lua', 4],
-    [868, 'lua/shared/queue/result.lua', 1],
-    [893, 'lua/shared/queue/tell-ends.lua', 1],
-    [949, 'lua/shared/queue/tell-others.lua', 9],
-    [952, 'lua/shared/queue/tell-others.lua', 13],
-    [955, 'lua/shared/queue/publish.lua', 1],
-    [956, 'lua/shared/queue/message.lua', 1],
-    [999, 'lua/shared/queue/publish.lua', 3],
-    [1005, 'lua/shared/queue/tell-others.lua', 17],
-    [1008, 'lua/shared/queue/run.lua', 1],
-    [1055, 'lua/shared/queue/fields.lua', 1],
-    [1064, 'lua/shared/queue/names.lua', 1],
-    [1110, 'lua/shared/queue/groups.lua', 1],
-    [1251, 'lua/shared/queue/ready.lua', 1],
-    [1285, 'lua/shared/queue/number.lua', 1],
-    [1294, 'lua/shared/queue/enqueue.lua', 1],
-    [1332, 'lua/shared/queue/replace.lua', 1],
-    [1387, 'lua/shared/queue/leave-tags.lua', 1],
-    [1396, 'lua/shared/queue/replace.lua', 57],
-    [1421, 'lua/shared/queue/idempotency.lua', 1],
-    [1435, 'lua/shared/queue/idle.lua', 1],
-    [1497, 'lua/shared/queue/find.lua', 1],
-    [1526, 'lua/shared/queue/failure.lua', 1],
-    [1536, 'lua/shared/queue/parents.lua', 1],
-    [1617, 'lua/shared/queue/link.lua', 1],
-    [1680, 'lua/shared/queue/end.lua', 1],
-    [1701, 'lua/shared/queue/leave-tags.lua', 1],
-    [1710, 'lua/shared/queue/end.lua', 23],
-    [1727, 'lua/shared/queue/cancel.lua', 1],
-    [1735, 'lua/shared/queue/stop.lua', 1],
-    [1743, 'lua/shared/queue/judge-one.lua', 1],
-    [1753, 'lua/shared/queue/finish.lua', 1],
-    [1848, 'lua/shared/queue/freed.lua', 1],
-    [1857, 'lua/shared/queue/told.lua', 1],
-    [1879, 'lua/shared/queue/outbox.lua', 1],
-    [1890, 'lua/shared/queue/spec.lua', 1],
-    [2012, 'lua/queue/advance.lua', 87],
-    [2087, 'lua/shared/queue/settle.lua', 1],
-    [2088, 'lua/shared/queue/dead.lua', 1],
-    [2157, 'lua/shared/queue/backoff.lua', 1],
-    [2197, 'lua/shared/queue/unblock.lua', 1],
-    [2203, 'lua/shared/queue/entries.lua', 1],
-    [2221, 'lua/shared/queue/history.lua', 1],
-    [2235, 'lua/shared/queue/settle.lua', 18],
-    [2309, 'lua/queue/advance.lua', 163],
+    [205, 'lua/shared/queue/count-job.lua', 1],
+    [218, 'lua/shared/queue/note-spans.lua', 1],
+    [219, 'lua/shared/queue/note-alike.lua', 1],
+    [220, 'lua/shared/queue/bucket.lua', 1],
+    [232, 'lua/shared/queue/leave-notes.lua', 1],
+    [250, 'lua/shared/queue/fold.lua', 1],
+    [251, 'lua/shared/queue/statistics.lua', 1],
+    [487, 'lua/shared/queue/fold.lua', 3],
+    [498, 'lua/shared/queue/leave-notes.lua', 20],
+    [502, 'lua/shared/queue/note-alike.lua', 4],
+    [517, 'lua/shared/queue/note-spans.lua', 3],
+    [543, 'lua/shared/queue/save.lua', 1],
+    [598, 'lua/shared/queue/wide.lua', 1],
+    [613, 'lua/shared/queue/save-call.lua', 1],
+    [621, 'lua/shared/queue/settings.lua', 1],
+    [648, 'lua/shared/queue/marks.lua', 1],
+    [662, 'lua/shared/queue/note-due.lua', 1],
+    [670, 'lua/shared/queue/rate.lua', 1],
+    [690, 'lua/shared/queue/job.lua', 1],
+    [702, 'lua/shared/queue/plain-head.lua', 1],
+    [717, 'lua/shared/queue/job.lua', 14],
+    [794, 'lua/shared/queue/flags.lua', 1],
+    [823, 'lua/shared/queue/happened.lua', 1],
+    [835, 'lua/shared/queue/enter-tags.lua', 1],
+    [841, 'lua/shared/queue/note-end.lua', 1],
+    [871, 'lua/shared/queue/tell-others.lua', 1],
+    [873, 'lua/shared/queue/packed-notes.lua', 1],
+    [874, 'lua/shared/queue/packed-notes.lua', 3],
+    [882, 'lua/shared/queue/tell-others.lua', 4],
+    [885, 'lua/shared/queue/result.lua', 1],
+    [910, 'lua/shared/queue/tell-ends.lua', 1],
+    [966, 'lua/shared/queue/tell-others.lua', 9],
+    [969, 'lua/shared/queue/tell-others.lua', 13],
+    [972, 'lua/shared/queue/publish.lua', 1],
+    [973, 'lua/shared/queue/message.lua', 1],
+    [1016, 'lua/shared/queue/publish.lua', 3],
+    [1022, 'lua/shared/queue/tell-others.lua', 17],
+    [1025, 'lua/shared/queue/run.lua', 1],
+    [1072, 'lua/shared/queue/fields.lua', 1],
+    [1081, 'lua/shared/queue/names.lua', 1],
+    [1127, 'lua/shared/queue/groups.lua', 1],
+    [1268, 'lua/shared/queue/ready.lua', 1],
+    [1302, 'lua/shared/queue/number.lua', 1],
+    [1311, 'lua/shared/queue/enqueue.lua', 1],
+    [1349, 'lua/shared/queue/replace.lua', 1],
+    [1404, 'lua/shared/queue/leave-tags.lua', 1],
+    [1413, 'lua/shared/queue/replace.lua', 57],
+    [1438, 'lua/shared/queue/idempotency.lua', 1],
+    [1452, 'lua/shared/queue/idle.lua', 1],
+    [1514, 'lua/shared/queue/find.lua', 1],
+    [1543, 'lua/shared/queue/failure.lua', 1],
+    [1553, 'lua/shared/queue/parents.lua', 1],
+    [1634, 'lua/shared/queue/link.lua', 1],
+    [1697, 'lua/shared/queue/end.lua', 1],
+    [1718, 'lua/shared/queue/leave-tags.lua', 1],
+    [1727, 'lua/shared/queue/end.lua', 23],
+    [1744, 'lua/shared/queue/cancel.lua', 1],
+    [1752, 'lua/shared/queue/stop.lua', 1],
+    [1760, 'lua/shared/queue/judge-one.lua', 1],
+    [1770, 'lua/shared/queue/finish.lua', 1],
+    [1865, 'lua/shared/queue/freed.lua', 1],
+    [1874, 'lua/shared/queue/told.lua', 1],
+    [1896, 'lua/shared/queue/outbox.lua', 1],
+    [1907, 'lua/shared/queue/spec.lua', 1],
+    [2029, 'lua/queue/advance.lua', 87],
+    [2104, 'lua/shared/queue/settle.lua', 1],
+    [2105, 'lua/shared/queue/dead.lua', 1],
+    [2174, 'lua/shared/queue/backoff.lua', 1],
+    [2214, 'lua/shared/queue/unblock.lua', 1],
+    [2220, 'lua/shared/queue/entries.lua', 1],
+    [2238, 'lua/shared/queue/history.lua', 1],
+    [2252, 'lua/shared/queue/settle.lua', 18],
+    [2326, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6618,7 +6702,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: '7a33056453d2a3bf6fdee8534cf9147bfe8cd479',
+    sha1: 'f107140d23a29330936a1f10dbbe1aa916c84936',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6709,7 +6793,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -6761,6 +6847,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -6777,7 +6864,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -6806,7 +6893,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -6907,11 +6995,11 @@ return { 'asked', asked }
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/calls.lua', 1],
     [67, 'lua/shared/queue/state.lua', 1],
-    [143, 'lua/shared/queue/save.lua', 1],
-    [197, 'lua/shared/queue/save-call.lua', 1],
-    [205, 'lua/shared/queue/flags.lua', 1],
-    [234, 'lua/shared/queue/note-due.lua', 1],
-    [242, 'lua/queue/ask.lua', 22],
+    [146, 'lua/shared/queue/save.lua', 1],
+    [201, 'lua/shared/queue/save-call.lua', 1],
+    [209, 'lua/shared/queue/flags.lua', 1],
+    [238, 'lua/shared/queue/note-due.lua', 1],
+    [246, 'lua/queue/ask.lua', 22],
   ],
   encode(args) {
     return [
@@ -6965,7 +7053,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: 'aa485358d716cbe3d4246d3e6b930aa1be8cece6',
+    sha1: 'ce86fcc474c32593b04e3b5c5c08eaae4105861c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -7019,7 +7107,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -7071,11 +7161,13 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -7084,8 +7176,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -7119,13 +7223,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -7252,11 +7356,11 @@ local function flagged(flags, flag)
 end
 -- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
 -- the run.
-local function flag_job(jobs, seq, record, run, flag)
+local function flag_job(jobs, queue, seq, record, run, flag)
   if run and has_flag(run.flags, flag) then
     return run
   elseif not run then
-    local name = read_job(record).name
+    local name = read_job(record, queue.usual).name
     run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
   end
   run.flags = flagged(run.flags, flag)
@@ -7410,7 +7514,7 @@ elseif not seq then
 end
 if waiter ~= '' then
   enter_waiters(jobs, seq, waiter)
-  flag_job(jobs, seq, record, run, AWAITED)
+  flag_job(jobs, queue, seq, record, run, AWAITED)
 end
 local own = read_job(record).id
 return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
@@ -7421,15 +7525,17 @@ return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
     [1, 'lua/queue/await-end.lua', 1],
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/queue/state.lua', 1],
-    [106, 'lua/shared/queue/job.lua', 1],
-    [197, 'lua/shared/queue/run.lua', 1],
-    [244, 'lua/shared/queue/failure.lua', 1],
-    [254, 'lua/shared/queue/flags.lua', 1],
-    [283, 'lua/shared/queue/flag-job.lua', 1],
-    [301, 'lua/shared/queue/find.lua', 1],
-    [330, 'lua/shared/queue/result.lua', 1],
-    [355, 'lua/shared/queue/waiters.lua', 1],
-    [419, 'lua/queue/await-end.lua', 34],
+    [109, 'lua/shared/queue/job.lua', 1],
+    [121, 'lua/shared/queue/plain-head.lua', 1],
+    [136, 'lua/shared/queue/job.lua', 14],
+    [213, 'lua/shared/queue/run.lua', 1],
+    [260, 'lua/shared/queue/failure.lua', 1],
+    [270, 'lua/shared/queue/flags.lua', 1],
+    [299, 'lua/shared/queue/flag-job.lua', 1],
+    [317, 'lua/shared/queue/find.lua', 1],
+    [346, 'lua/shared/queue/result.lua', 1],
+    [371, 'lua/shared/queue/waiters.lua', 1],
+    [435, 'lua/queue/await-end.lua', 34],
   ],
   encode(args) {
     return [
@@ -7508,7 +7614,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '54376a273de1880a0854df56a5b7939a718b3eb4',
+    sha1: 'e245e1c3ef52afd7fcc78b3f4a1a251fad7be8a8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7651,7 +7757,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -7703,6 +7811,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -8057,7 +8166,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -8086,7 +8195,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -8167,8 +8277,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -8177,8 +8288,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -8212,13 +8335,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -8966,7 +9089,7 @@ end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
   cancel_job(keys, queue, seq, job, run)
@@ -9138,7 +9261,7 @@ for at = failures_at, #failures, 4 do
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job = read_job(record)
+    local job = read_job(record, queue.usual)
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     bury_claimed(keys, queue, seq, job, run, failures[at + 2], failures[at + 3], now_ms)
@@ -9275,7 +9398,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -9340,65 +9463,67 @@ return { 'buried', queue.chores, refused }
     [48, 'lua/shared/calls.lua', 1],
     [94, 'lua/shared/tell.lua', 1],
     [119, 'lua/shared/queue/state.lua', 1],
-    [195, 'lua/shared/queue/count-job.lua', 1],
-    [208, 'lua/shared/queue/note-spans.lua', 1],
-    [209, 'lua/shared/queue/note-alike.lua', 1],
-    [210, 'lua/shared/queue/bucket.lua', 1],
-    [222, 'lua/shared/queue/leave-notes.lua', 1],
-    [240, 'lua/shared/queue/fold.lua', 1],
-    [241, 'lua/shared/queue/statistics.lua', 1],
-    [477, 'lua/shared/queue/fold.lua', 3],
-    [488, 'lua/shared/queue/leave-notes.lua', 20],
-    [492, 'lua/shared/queue/note-alike.lua', 4],
-    [507, 'lua/shared/queue/note-spans.lua', 3],
-    [533, 'lua/shared/queue/save.lua', 1],
-    [587, 'lua/shared/queue/save-call.lua', 1],
-    [595, 'lua/shared/queue/settings.lua', 1],
-    [622, 'lua/shared/queue/marks.lua', 1],
-    [636, 'lua/shared/queue/rate.lua', 1],
-    [656, 'lua/shared/queue/job.lua', 1],
-    [747, 'lua/shared/queue/flags.lua', 1],
-    [776, 'lua/shared/queue/run.lua', 1],
-    [823, 'lua/shared/queue/parents.lua', 1],
-    [904, 'lua/shared/queue/happened.lua', 1],
-    [916, 'lua/shared/queue/entries.lua', 1],
-    [934, 'lua/shared/queue/history.lua', 1],
-    [948, 'lua/shared/queue/names.lua', 1],
-    [994, 'lua/shared/queue/failure.lua', 1],
-    [1004, 'lua/shared/queue/groups.lua', 1],
-    [1145, 'lua/shared/queue/dead.lua', 1],
-    [1214, 'lua/shared/queue/end.lua', 1],
-    [1235, 'lua/shared/queue/leave-tags.lua', 1],
-    [1244, 'lua/shared/queue/end.lua', 23],
-    [1261, 'lua/shared/queue/note-end.lua', 1],
-    [1291, 'lua/shared/queue/tell-others.lua', 1],
-    [1293, 'lua/shared/queue/packed-notes.lua', 1],
-    [1294, 'lua/shared/queue/packed-notes.lua', 3],
-    [1302, 'lua/shared/queue/tell-others.lua', 4],
-    [1305, 'lua/shared/queue/result.lua', 1],
-    [1330, 'lua/shared/queue/tell-ends.lua', 1],
-    [1386, 'lua/shared/queue/tell-others.lua', 9],
-    [1389, 'lua/shared/queue/tell-others.lua', 13],
-    [1392, 'lua/shared/queue/publish.lua', 1],
-    [1393, 'lua/shared/queue/message.lua', 1],
-    [1436, 'lua/shared/queue/publish.lua', 3],
-    [1442, 'lua/shared/queue/tell-others.lua', 17],
-    [1445, 'lua/shared/queue/cancel.lua', 1],
-    [1453, 'lua/shared/queue/stop.lua', 1],
-    [1461, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1468, 'lua/shared/queue/judge-one.lua', 1],
-    [1478, 'lua/shared/queue/told.lua', 1],
-    [1500, 'lua/shared/queue/idle.lua', 1],
-    [1562, 'lua/shared/queue/freed.lua', 1],
-    [1571, 'lua/queue/bury.lua', 74],
-    [1639, 'lua/shared/queue/settle.lua', 1],
-    [1640, 'lua/shared/queue/note-due.lua', 1],
-    [1648, 'lua/shared/queue/ready.lua', 1],
-    [1682, 'lua/shared/queue/backoff.lua', 1],
-    [1722, 'lua/shared/queue/unblock.lua', 1],
-    [1728, 'lua/shared/queue/outbox.lua', 1],
-    [1739, 'lua/shared/queue/settle.lua', 18],
-    [1813, 'lua/queue/bury.lua', 143],
+    [198, 'lua/shared/queue/count-job.lua', 1],
+    [211, 'lua/shared/queue/note-spans.lua', 1],
+    [212, 'lua/shared/queue/note-alike.lua', 1],
+    [213, 'lua/shared/queue/bucket.lua', 1],
+    [225, 'lua/shared/queue/leave-notes.lua', 1],
+    [243, 'lua/shared/queue/fold.lua', 1],
+    [244, 'lua/shared/queue/statistics.lua', 1],
+    [480, 'lua/shared/queue/fold.lua', 3],
+    [491, 'lua/shared/queue/leave-notes.lua', 20],
+    [495, 'lua/shared/queue/note-alike.lua', 4],
+    [510, 'lua/shared/queue/note-spans.lua', 3],
+    [536, 'lua/shared/queue/save.lua', 1],
+    [591, 'lua/shared/queue/save-call.lua', 1],
+    [599, 'lua/shared/queue/settings.lua', 1],
+    [626, 'lua/shared/queue/marks.lua', 1],
+    [640, 'lua/shared/queue/rate.lua', 1],
+    [660, 'lua/shared/queue/job.lua', 1],
+    [672, 'lua/shared/queue/plain-head.lua', 1],
+    [687, 'lua/shared/queue/job.lua', 14],
+    [764, 'lua/shared/queue/flags.lua', 1],
+    [793, 'lua/shared/queue/run.lua', 1],
+    [840, 'lua/shared/queue/parents.lua', 1],
+    [921, 'lua/shared/queue/happened.lua', 1],
+    [933, 'lua/shared/queue/entries.lua', 1],
+    [951, 'lua/shared/queue/history.lua', 1],
+    [965, 'lua/shared/queue/names.lua', 1],
+    [1011, 'lua/shared/queue/failure.lua', 1],
+    [1021, 'lua/shared/queue/groups.lua', 1],
+    [1162, 'lua/shared/queue/dead.lua', 1],
+    [1231, 'lua/shared/queue/end.lua', 1],
+    [1252, 'lua/shared/queue/leave-tags.lua', 1],
+    [1261, 'lua/shared/queue/end.lua', 23],
+    [1278, 'lua/shared/queue/note-end.lua', 1],
+    [1308, 'lua/shared/queue/tell-others.lua', 1],
+    [1310, 'lua/shared/queue/packed-notes.lua', 1],
+    [1311, 'lua/shared/queue/packed-notes.lua', 3],
+    [1319, 'lua/shared/queue/tell-others.lua', 4],
+    [1322, 'lua/shared/queue/result.lua', 1],
+    [1347, 'lua/shared/queue/tell-ends.lua', 1],
+    [1403, 'lua/shared/queue/tell-others.lua', 9],
+    [1406, 'lua/shared/queue/tell-others.lua', 13],
+    [1409, 'lua/shared/queue/publish.lua', 1],
+    [1410, 'lua/shared/queue/message.lua', 1],
+    [1453, 'lua/shared/queue/publish.lua', 3],
+    [1459, 'lua/shared/queue/tell-others.lua', 17],
+    [1462, 'lua/shared/queue/cancel.lua', 1],
+    [1470, 'lua/shared/queue/stop.lua', 1],
+    [1478, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1485, 'lua/shared/queue/judge-one.lua', 1],
+    [1495, 'lua/shared/queue/told.lua', 1],
+    [1517, 'lua/shared/queue/idle.lua', 1],
+    [1579, 'lua/shared/queue/freed.lua', 1],
+    [1588, 'lua/queue/bury.lua', 74],
+    [1656, 'lua/shared/queue/settle.lua', 1],
+    [1657, 'lua/shared/queue/note-due.lua', 1],
+    [1665, 'lua/shared/queue/ready.lua', 1],
+    [1699, 'lua/shared/queue/backoff.lua', 1],
+    [1739, 'lua/shared/queue/unblock.lua', 1],
+    [1745, 'lua/shared/queue/outbox.lua', 1],
+    [1756, 'lua/shared/queue/settle.lua', 18],
+    [1830, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9463,7 +9588,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'd0d730014c0948a3e33be3b0989a8fc8d1344008',
+    sha1: 'a269426a48a3b200292a1908ac8118b1ffb899e9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9558,7 +9683,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -9610,6 +9737,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -9639,7 +9767,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -9668,7 +9796,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -9714,8 +9843,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -9724,8 +9854,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -9759,13 +9901,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -10959,7 +11101,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'absent'
   elseif run and (run.state == 'c' or run.state == 'x') then
     if run.state == 'c' then
-      happened(queue, 'stopping', seq, read_job(record), run, '')
+      happened(queue, 'stopping', seq, read_job(record, queue.usual), run, '')
       note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')
     end
     redis.call(
@@ -10970,7 +11112,7 @@ for at = wanted_at, #wanted, 1 do
     )
     outcomes[#outcomes + 1] = 'stopping'
   else
-    local job = read_job(record)
+    local job = read_job(record, queue.usual)
     displace(keys, queue, seq, job, run, #record, now_us)
     happened(queue, 'cancelled', seq, job, run, '')
     if not run or run.state ~= 'd' and run.state ~= 'f' then
@@ -11083,7 +11225,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -11152,55 +11294,57 @@ return { 'cancelled', queue.chores, outcomes }
     [40, 'lua/shared/clock.lua', 1],
     [46, 'lua/shared/tell.lua', 1],
     [71, 'lua/shared/queue/state.lua', 1],
-    [147, 'lua/shared/queue/count-job.lua', 1],
-    [160, 'lua/shared/queue/save.lua', 1],
-    [214, 'lua/shared/queue/marks.lua', 1],
-    [228, 'lua/shared/queue/rate.lua', 1],
-    [248, 'lua/shared/queue/job.lua', 1],
-    [339, 'lua/shared/queue/flags.lua', 1],
-    [368, 'lua/shared/queue/run.lua', 1],
-    [415, 'lua/shared/queue/parents.lua', 1],
-    [496, 'lua/shared/queue/happened.lua', 1],
-    [508, 'lua/shared/queue/entries.lua', 1],
-    [526, 'lua/shared/queue/history.lua', 1],
-    [540, 'lua/shared/queue/names.lua', 1],
-    [586, 'lua/shared/queue/failure.lua', 1],
-    [596, 'lua/shared/queue/groups.lua', 1],
-    [737, 'lua/shared/queue/ready.lua', 1],
-    [771, 'lua/shared/queue/dead.lua', 1],
-    [840, 'lua/shared/queue/end.lua', 1],
-    [861, 'lua/shared/queue/leave-tags.lua', 1],
-    [870, 'lua/shared/queue/end.lua', 23],
-    [887, 'lua/shared/queue/note-end.lua', 1],
-    [917, 'lua/shared/queue/tell-others.lua', 1],
-    [919, 'lua/shared/queue/packed-notes.lua', 1],
-    [920, 'lua/shared/queue/leave-notes.lua', 1],
-    [938, 'lua/shared/queue/fold.lua', 1],
-    [939, 'lua/shared/queue/statistics.lua', 1],
-    [1175, 'lua/shared/queue/fold.lua', 3],
-    [1186, 'lua/shared/queue/leave-notes.lua', 20],
-    [1190, 'lua/shared/queue/packed-notes.lua', 3],
-    [1198, 'lua/shared/queue/tell-others.lua', 4],
-    [1201, 'lua/shared/queue/result.lua', 1],
-    [1226, 'lua/shared/queue/tell-ends.lua', 1],
-    [1282, 'lua/shared/queue/tell-others.lua', 9],
-    [1285, 'lua/shared/queue/tell-others.lua', 13],
-    [1288, 'lua/shared/queue/publish.lua', 1],
-    [1289, 'lua/shared/queue/message.lua', 1],
-    [1332, 'lua/shared/queue/publish.lua', 3],
-    [1338, 'lua/shared/queue/tell-others.lua', 17],
-    [1341, 'lua/shared/queue/find.lua', 1],
-    [1370, 'lua/shared/queue/displace.lua', 1],
-    [1389, 'lua/shared/queue/idle.lua', 1],
-    [1451, 'lua/queue/cancel.lua', 65],
-    [1518, 'lua/shared/queue/settle.lua', 1],
-    [1519, 'lua/shared/queue/note-due.lua', 1],
-    [1527, 'lua/shared/queue/backoff.lua', 1],
-    [1567, 'lua/shared/queue/unblock.lua', 1],
-    [1573, 'lua/shared/queue/outbox.lua', 1],
-    [1584, 'lua/shared/queue/cancel.lua', 1],
-    [1592, 'lua/shared/queue/settle.lua', 18],
-    [1666, 'lua/queue/cancel.lua', 133],
+    [150, 'lua/shared/queue/count-job.lua', 1],
+    [163, 'lua/shared/queue/save.lua', 1],
+    [218, 'lua/shared/queue/marks.lua', 1],
+    [232, 'lua/shared/queue/rate.lua', 1],
+    [252, 'lua/shared/queue/job.lua', 1],
+    [264, 'lua/shared/queue/plain-head.lua', 1],
+    [279, 'lua/shared/queue/job.lua', 14],
+    [356, 'lua/shared/queue/flags.lua', 1],
+    [385, 'lua/shared/queue/run.lua', 1],
+    [432, 'lua/shared/queue/parents.lua', 1],
+    [513, 'lua/shared/queue/happened.lua', 1],
+    [525, 'lua/shared/queue/entries.lua', 1],
+    [543, 'lua/shared/queue/history.lua', 1],
+    [557, 'lua/shared/queue/names.lua', 1],
+    [603, 'lua/shared/queue/failure.lua', 1],
+    [613, 'lua/shared/queue/groups.lua', 1],
+    [754, 'lua/shared/queue/ready.lua', 1],
+    [788, 'lua/shared/queue/dead.lua', 1],
+    [857, 'lua/shared/queue/end.lua', 1],
+    [878, 'lua/shared/queue/leave-tags.lua', 1],
+    [887, 'lua/shared/queue/end.lua', 23],
+    [904, 'lua/shared/queue/note-end.lua', 1],
+    [934, 'lua/shared/queue/tell-others.lua', 1],
+    [936, 'lua/shared/queue/packed-notes.lua', 1],
+    [937, 'lua/shared/queue/leave-notes.lua', 1],
+    [955, 'lua/shared/queue/fold.lua', 1],
+    [956, 'lua/shared/queue/statistics.lua', 1],
+    [1192, 'lua/shared/queue/fold.lua', 3],
+    [1203, 'lua/shared/queue/leave-notes.lua', 20],
+    [1207, 'lua/shared/queue/packed-notes.lua', 3],
+    [1215, 'lua/shared/queue/tell-others.lua', 4],
+    [1218, 'lua/shared/queue/result.lua', 1],
+    [1243, 'lua/shared/queue/tell-ends.lua', 1],
+    [1299, 'lua/shared/queue/tell-others.lua', 9],
+    [1302, 'lua/shared/queue/tell-others.lua', 13],
+    [1305, 'lua/shared/queue/publish.lua', 1],
+    [1306, 'lua/shared/queue/message.lua', 1],
+    [1349, 'lua/shared/queue/publish.lua', 3],
+    [1355, 'lua/shared/queue/tell-others.lua', 17],
+    [1358, 'lua/shared/queue/find.lua', 1],
+    [1387, 'lua/shared/queue/displace.lua', 1],
+    [1406, 'lua/shared/queue/idle.lua', 1],
+    [1468, 'lua/queue/cancel.lua', 65],
+    [1535, 'lua/shared/queue/settle.lua', 1],
+    [1536, 'lua/shared/queue/note-due.lua', 1],
+    [1544, 'lua/shared/queue/backoff.lua', 1],
+    [1584, 'lua/shared/queue/unblock.lua', 1],
+    [1590, 'lua/shared/queue/outbox.lua', 1],
+    [1601, 'lua/shared/queue/cancel.lua', 1],
+    [1609, 'lua/shared/queue/settle.lua', 18],
+    [1683, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11254,7 +11398,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '0040c5b9aa520f6bb04b0a4b16c3473e1f984407',
+    sha1: '8a8057196360154786d11bb425152b6c94f29706',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11350,7 +11494,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -11402,6 +11548,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -11431,7 +11578,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -11460,7 +11607,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -11514,8 +11662,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -11524,8 +11673,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -11559,13 +11720,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -12471,7 +12632,7 @@ local function link_here(keys, queue, id)
           flagged(run.flags, PARENT),
           run.name
         )
-      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record, queue.usual).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
   return seq
@@ -12738,7 +12899,9 @@ for at = changes_at, #changes, 2 do
 end
 local became_ready = 0
 local left = save_wants(keys, seq, wants)
-if left == 0 and unblock_child(keys, queue, seq, read_job(record), run, wants.delay_ms, now_us) then
+if
+  left == 0 and unblock_child(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms, now_us)
+then
   became_ready = 1
 end
 if queue.settling then
@@ -12978,7 +13141,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -13047,56 +13210,58 @@ return { 'changed', left, queue.chores }
     [41, 'lua/shared/clock.lua', 1],
     [47, 'lua/shared/tell.lua', 1],
     [72, 'lua/shared/queue/state.lua', 1],
-    [148, 'lua/shared/queue/count-job.lua', 1],
-    [161, 'lua/shared/queue/save.lua', 1],
-    [215, 'lua/shared/queue/marks.lua', 1],
-    [229, 'lua/shared/queue/note-due.lua', 1],
-    [237, 'lua/shared/queue/rate.lua', 1],
-    [257, 'lua/shared/queue/job.lua', 1],
-    [348, 'lua/shared/queue/flags.lua', 1],
-    [377, 'lua/shared/queue/tell-others.lua', 1],
-    [379, 'lua/shared/queue/packed-notes.lua', 1],
-    [380, 'lua/shared/queue/leave-notes.lua', 1],
-    [398, 'lua/shared/queue/fold.lua', 1],
-    [399, 'lua/shared/queue/statistics.lua', 1],
-    [635, 'lua/shared/queue/fold.lua', 3],
-    [646, 'lua/shared/queue/leave-notes.lua', 20],
-    [650, 'lua/shared/queue/packed-notes.lua', 3],
-    [658, 'lua/shared/queue/tell-others.lua', 4],
-    [661, 'lua/shared/queue/result.lua', 1],
-    [686, 'lua/shared/queue/tell-ends.lua', 1],
-    [742, 'lua/shared/queue/tell-others.lua', 9],
-    [745, 'lua/shared/queue/tell-others.lua', 13],
-    [748, 'lua/shared/queue/publish.lua', 1],
-    [749, 'lua/shared/queue/message.lua', 1],
-    [792, 'lua/shared/queue/publish.lua', 3],
-    [798, 'lua/shared/queue/tell-others.lua', 17],
-    [801, 'lua/shared/queue/run.lua', 1],
-    [848, 'lua/shared/queue/names.lua', 1],
-    [894, 'lua/shared/queue/failure.lua', 1],
-    [904, 'lua/shared/queue/groups.lua', 1],
-    [1045, 'lua/shared/queue/ready.lua', 1],
-    [1079, 'lua/shared/queue/find.lua', 1],
-    [1108, 'lua/shared/queue/parents.lua', 1],
-    [1189, 'lua/shared/queue/link.lua', 1],
-    [1252, 'lua/shared/queue/relink.lua', 1],
-    [1322, 'lua/shared/queue/backoff.lua', 1],
-    [1362, 'lua/shared/queue/unblock.lua', 1],
-    [1368, 'lua/shared/queue/idle.lua', 1],
-    [1430, 'lua/queue/change-parents.lua', 64],
-    [1486, 'lua/shared/queue/settle.lua', 1],
-    [1487, 'lua/shared/queue/dead.lua', 1],
-    [1556, 'lua/shared/queue/end.lua', 1],
-    [1577, 'lua/shared/queue/leave-tags.lua', 1],
-    [1586, 'lua/shared/queue/end.lua', 23],
-    [1603, 'lua/shared/queue/outbox.lua', 1],
-    [1614, 'lua/shared/queue/entries.lua', 1],
-    [1632, 'lua/shared/queue/history.lua', 1],
-    [1646, 'lua/shared/queue/happened.lua', 1],
-    [1658, 'lua/shared/queue/note-end.lua', 1],
-    [1688, 'lua/shared/queue/cancel.lua', 1],
-    [1696, 'lua/shared/queue/settle.lua', 18],
-    [1770, 'lua/queue/change-parents.lua', 121],
+    [151, 'lua/shared/queue/count-job.lua', 1],
+    [164, 'lua/shared/queue/save.lua', 1],
+    [219, 'lua/shared/queue/marks.lua', 1],
+    [233, 'lua/shared/queue/note-due.lua', 1],
+    [241, 'lua/shared/queue/rate.lua', 1],
+    [261, 'lua/shared/queue/job.lua', 1],
+    [273, 'lua/shared/queue/plain-head.lua', 1],
+    [288, 'lua/shared/queue/job.lua', 14],
+    [365, 'lua/shared/queue/flags.lua', 1],
+    [394, 'lua/shared/queue/tell-others.lua', 1],
+    [396, 'lua/shared/queue/packed-notes.lua', 1],
+    [397, 'lua/shared/queue/leave-notes.lua', 1],
+    [415, 'lua/shared/queue/fold.lua', 1],
+    [416, 'lua/shared/queue/statistics.lua', 1],
+    [652, 'lua/shared/queue/fold.lua', 3],
+    [663, 'lua/shared/queue/leave-notes.lua', 20],
+    [667, 'lua/shared/queue/packed-notes.lua', 3],
+    [675, 'lua/shared/queue/tell-others.lua', 4],
+    [678, 'lua/shared/queue/result.lua', 1],
+    [703, 'lua/shared/queue/tell-ends.lua', 1],
+    [759, 'lua/shared/queue/tell-others.lua', 9],
+    [762, 'lua/shared/queue/tell-others.lua', 13],
+    [765, 'lua/shared/queue/publish.lua', 1],
+    [766, 'lua/shared/queue/message.lua', 1],
+    [809, 'lua/shared/queue/publish.lua', 3],
+    [815, 'lua/shared/queue/tell-others.lua', 17],
+    [818, 'lua/shared/queue/run.lua', 1],
+    [865, 'lua/shared/queue/names.lua', 1],
+    [911, 'lua/shared/queue/failure.lua', 1],
+    [921, 'lua/shared/queue/groups.lua', 1],
+    [1062, 'lua/shared/queue/ready.lua', 1],
+    [1096, 'lua/shared/queue/find.lua', 1],
+    [1125, 'lua/shared/queue/parents.lua', 1],
+    [1206, 'lua/shared/queue/link.lua', 1],
+    [1269, 'lua/shared/queue/relink.lua', 1],
+    [1339, 'lua/shared/queue/backoff.lua', 1],
+    [1379, 'lua/shared/queue/unblock.lua', 1],
+    [1385, 'lua/shared/queue/idle.lua', 1],
+    [1447, 'lua/queue/change-parents.lua', 64],
+    [1505, 'lua/shared/queue/settle.lua', 1],
+    [1506, 'lua/shared/queue/dead.lua', 1],
+    [1575, 'lua/shared/queue/end.lua', 1],
+    [1596, 'lua/shared/queue/leave-tags.lua', 1],
+    [1605, 'lua/shared/queue/end.lua', 23],
+    [1622, 'lua/shared/queue/outbox.lua', 1],
+    [1633, 'lua/shared/queue/entries.lua', 1],
+    [1651, 'lua/shared/queue/history.lua', 1],
+    [1665, 'lua/shared/queue/happened.lua', 1],
+    [1677, 'lua/shared/queue/note-end.lua', 1],
+    [1707, 'lua/shared/queue/cancel.lua', 1],
+    [1715, 'lua/shared/queue/settle.lua', 18],
+    [1789, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -13440,7 +13605,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '148f1567ce1bafffa557eb8b0eddfd5dc262c0c7',
+    sha1: 'f70e429b041f7c059bf6024224aebf3f94f1a1af',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13517,7 +13682,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -13569,6 +13736,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -13585,7 +13753,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -13614,7 +13782,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -13896,11 +14065,11 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/tell.lua', 1],
     [53, 'lua/shared/queue/state.lua', 1],
-    [129, 'lua/shared/queue/save.lua', 1],
-    [183, 'lua/shared/queue/rate.lua', 1],
-    [203, 'lua/shared/queue/groups.lua', 1],
-    [344, 'lua/shared/queue/idle.lua', 1],
-    [406, 'lua/queue/configure-group.lua', 29],
+    [132, 'lua/shared/queue/save.lua', 1],
+    [187, 'lua/shared/queue/rate.lua', 1],
+    [207, 'lua/shared/queue/groups.lua', 1],
+    [348, 'lua/shared/queue/idle.lua', 1],
+    [410, 'lua/queue/configure-group.lua', 29],
   ],
   encode(args) {
     return [
@@ -13969,7 +14138,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '6a46329bb5e9c6760101718ded3cac72f34494a9',
+    sha1: '05b78402f8db50fd62496060cd25707ba106bc6d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14045,7 +14214,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -14097,6 +14268,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -14113,7 +14285,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -14142,7 +14314,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -14299,11 +14472,11 @@ return {
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/tell.lua', 1],
     [52, 'lua/shared/queue/state.lua', 1],
-    [128, 'lua/shared/queue/save.lua', 1],
-    [182, 'lua/shared/queue/note-due.lua', 1],
-    [190, 'lua/shared/queue/settings.lua', 1],
-    [217, 'lua/shared/queue/idle.lua', 1],
-    [279, 'lua/queue/configure.lua', 28],
+    [131, 'lua/shared/queue/save.lua', 1],
+    [186, 'lua/shared/queue/note-due.lua', 1],
+    [194, 'lua/shared/queue/settings.lua', 1],
+    [221, 'lua/shared/queue/idle.lua', 1],
+    [283, 'lua/queue/configure.lua', 28],
   ],
   encode(args) {
     return [
@@ -14355,7 +14528,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '59df16a78c2d29d60417b95772b97377fe6786f1',
+    sha1: 'bcaa6c95dc713767ddbe97e0219de3b9850259e4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14391,7 +14564,9 @@ local numbers, numbers_at = ARGV, 1 -- repeated (number:text): of what was broug
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -14443,6 +14618,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -14459,7 +14635,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -14488,7 +14664,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -14549,9 +14726,9 @@ return { 'delivered' }
   lines: [
     [1, 'lua/queue/delivered.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [88, 'lua/shared/queue/save.lua', 1],
-    [142, 'lua/shared/queue/flags.lua', 1],
-    [171, 'lua/queue/delivered.lua', 15],
+    [91, 'lua/shared/queue/save.lua', 1],
+    [146, 'lua/shared/queue/flags.lua', 1],
+    [175, 'lua/queue/delivered.lua', 15],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.numbers.length)
@@ -14585,7 +14762,7 @@ export interface EnqueueAlikeArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** name of the jobs, 1 to 255 bytes */
+  /** name of the jobs, 1 to 254 bytes */
   readonly name: string
   /** of each job */
   readonly payloads: readonly (string | Uint8Array)[]
@@ -14603,7 +14780,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '158beb75a19c08fed73f5e90741e79c5de9fb4af',
+    sha1: '24e21de07a6d6a90d39ecab0c58861801e8489d7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14628,7 +14805,7 @@ local call = ARGV[3] -- text: number of the call in that slot
 local channel = ARGV[4] -- text: beginning of the channels of processes
 local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local name = ARGV[7] -- text: name of the jobs, 1 to 255 bytes
+local name = ARGV[7] -- text: name of the jobs, 1 to 254 bytes
 local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
@@ -14745,7 +14922,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -14797,6 +14976,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -14813,7 +14993,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -14842,7 +15022,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -14947,96 +15128,20 @@ local function number_jobs(queue, count, now_us)
   queue.enqueued = queue.enqueued + count
   return first
 end
--- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
---
--- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
--- before it; \`id\` is what its user calls it, and empty where that is the number.
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
 
--- What a plain job has, and an option that is not named.
-local MAX_ATTEMPTS = 3
-local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
-
-local function plain_head(name)
-  return string.char(#name) .. name
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
 end
 
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
-end
-
--- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
   local length = string.byte(record)
-  if length > 0 then
-    return {
-      is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
-      priority = 0,
-      max_attempts = MAX_ATTEMPTS,
-      max_run_ms = 0,
-      backoff = BACKOFF,
-      backoff_ms = BACKOFF_MS,
-      backoff_max_ms = BACKOFF_MAX_MS,
-      jitter = JITTER,
-      group = '',
-      id = '',
-      unique = '',
-      trace = '',
-      tags = '',
-      keep_result_ms = 0,
-    }
+  if length == USUAL then
+    return usual, 2
   end
-  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
-  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, keep_result_ms, body_at =
-    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
-  return {
-    is_plain = false,
-    body_at = body_at,
-    name = name,
-    priority = priority,
-    max_attempts = max_attempts,
-    max_run_ms = max_run_ms,
-    backoff = backoff,
-    backoff_ms = backoff_ms,
-    backoff_max_ms = backoff_max_ms,
-    jitter = jitter,
-    group = group,
-    id = id,
-    unique = unique,
-    trace = trace,
-    tags = tags,
-    keep_result_ms = keep_result_ms,
-  }
+  return string.sub(record, 2, length + 1), length + 2
 end
 -- A note of jobs that are only counted.
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
@@ -15328,14 +15433,17 @@ end
 if remembered then
   return { 'enqueued', tonumber(remembered) }
 end
-if name == '' or #name > 255 then
-  return redis.error_reply('INVALID name: 1 to 255 bytes')
+if name == '' or #name > 254 then
+  return redis.error_reply('INVALID name: 1 to 254 bytes')
 end
 local now_us = clock_us()
 local count = #payloads - payloads_at + 1
 local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
-local head = plain_head(name)
+if queue.usual == '' then
+  queue.usual = name
+end
+local head = plain_head(name, queue.usual)
 local fields, numbers, bytes = {}, {}, 0
 widen(queue, WIDE_JOBS, fields, '~', WIDE)
 begin_queue(meta, queue, now_us)
@@ -15427,24 +15535,24 @@ return { 'enqueued', first }
     [47, 'lua/shared/calls.lua', 1],
     [93, 'lua/shared/tell.lua', 1],
     [118, 'lua/shared/queue/state.lua', 1],
-    [194, 'lua/shared/queue/save.lua', 1],
-    [248, 'lua/shared/queue/save-call.lua', 1],
-    [256, 'lua/shared/queue/wide.lua', 1],
-    [271, 'lua/shared/queue/idle.lua', 1],
-    [333, 'lua/shared/queue/number.lua', 1],
-    [342, 'lua/shared/queue/job.lua', 1],
-    [433, 'lua/shared/queue/count-note.lua', 1],
-    [434, 'lua/shared/queue/leave-notes.lua', 1],
-    [452, 'lua/shared/queue/fold.lua', 1],
-    [453, 'lua/shared/queue/statistics.lua', 1],
-    [689, 'lua/shared/queue/fold.lua', 3],
-    [700, 'lua/shared/queue/leave-notes.lua', 20],
-    [704, 'lua/shared/queue/count-note.lua', 3],
-    [708, 'lua/queue/enqueue-alike.lua', 39],
-    [751, 'lua/shared/queue/publish.lua', 1],
-    [752, 'lua/shared/queue/message.lua', 1],
-    [795, 'lua/shared/queue/publish.lua', 3],
-    [801, 'lua/queue/enqueue-alike.lua', 83],
+    [197, 'lua/shared/queue/save.lua', 1],
+    [252, 'lua/shared/queue/save-call.lua', 1],
+    [260, 'lua/shared/queue/wide.lua', 1],
+    [275, 'lua/shared/queue/idle.lua', 1],
+    [337, 'lua/shared/queue/number.lua', 1],
+    [346, 'lua/shared/queue/plain-head.lua', 1],
+    [361, 'lua/shared/queue/count-note.lua', 1],
+    [362, 'lua/shared/queue/leave-notes.lua', 1],
+    [380, 'lua/shared/queue/fold.lua', 1],
+    [381, 'lua/shared/queue/statistics.lua', 1],
+    [617, 'lua/shared/queue/fold.lua', 3],
+    [628, 'lua/shared/queue/leave-notes.lua', 20],
+    [632, 'lua/shared/queue/count-note.lua', 3],
+    [636, 'lua/queue/enqueue-alike.lua', 39],
+    [682, 'lua/shared/queue/publish.lua', 1],
+    [683, 'lua/shared/queue/message.lua', 1],
+    [726, 'lua/shared/queue/publish.lua', 3],
+    [732, 'lua/queue/enqueue-alike.lua', 86],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -15512,7 +15620,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'bb1abc7fe1cb0aa832110ba57e07fbaef8492f03',
+    sha1: 'a9b94d66ff6b63a12cc91e1c996774db20243be2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15671,7 +15779,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -15723,6 +15833,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -15752,7 +15863,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -15781,7 +15892,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -15858,8 +15970,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -15868,8 +15981,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -15903,13 +16028,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -16779,7 +16904,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, token, flags = read_job(stored[1]), 0, 0
+  local old, token, flags = read_job(stored[1], queue.usual), 0, 0
   if run then
     token, flags = run.token, run.flags == PLAIN and 0 or run.flags
   end
@@ -17045,7 +17170,7 @@ local function link_here(keys, queue, id)
           flagged(run.flags, PARENT),
           run.name
         )
-      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record, queue.usual).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
   return seq
@@ -17530,7 +17655,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -17595,65 +17720,67 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [64, 'lua/shared/calls.lua', 1],
     [110, 'lua/shared/tell.lua', 1],
     [135, 'lua/shared/queue/state.lua', 1],
-    [211, 'lua/shared/queue/count-job.lua', 1],
-    [224, 'lua/shared/queue/save.lua', 1],
-    [278, 'lua/shared/queue/wide.lua', 1],
-    [293, 'lua/shared/queue/save-call.lua', 1],
-    [301, 'lua/shared/queue/marks.lua', 1],
-    [315, 'lua/shared/queue/note-due.lua', 1],
-    [323, 'lua/shared/queue/rate.lua', 1],
-    [343, 'lua/shared/queue/job.lua', 1],
-    [434, 'lua/shared/queue/flags.lua', 1],
-    [463, 'lua/shared/queue/tell-others.lua', 1],
-    [465, 'lua/shared/queue/packed-notes.lua', 1],
-    [466, 'lua/shared/queue/leave-notes.lua', 1],
-    [484, 'lua/shared/queue/fold.lua', 1],
-    [485, 'lua/shared/queue/statistics.lua', 1],
-    [721, 'lua/shared/queue/fold.lua', 3],
-    [732, 'lua/shared/queue/leave-notes.lua', 20],
-    [736, 'lua/shared/queue/packed-notes.lua', 3],
-    [744, 'lua/shared/queue/tell-others.lua', 4],
-    [747, 'lua/shared/queue/result.lua', 1],
-    [772, 'lua/shared/queue/tell-ends.lua', 1],
-    [828, 'lua/shared/queue/tell-others.lua', 9],
-    [831, 'lua/shared/queue/tell-others.lua', 13],
-    [834, 'lua/shared/queue/publish.lua', 1],
-    [835, 'lua/shared/queue/message.lua', 1],
-    [878, 'lua/shared/queue/publish.lua', 3],
-    [884, 'lua/shared/queue/tell-others.lua', 17],
-    [887, 'lua/shared/queue/run.lua', 1],
-    [934, 'lua/shared/queue/happened.lua', 1],
-    [946, 'lua/shared/queue/names.lua', 1],
-    [992, 'lua/shared/queue/groups.lua', 1],
-    [1133, 'lua/shared/queue/ready.lua', 1],
-    [1167, 'lua/shared/queue/number.lua', 1],
-    [1176, 'lua/shared/queue/enter-tags.lua', 1],
-    [1182, 'lua/shared/queue/enqueue.lua', 1],
-    [1220, 'lua/shared/queue/replace.lua', 1],
-    [1275, 'lua/shared/queue/leave-tags.lua', 1],
-    [1284, 'lua/shared/queue/replace.lua', 57],
-    [1309, 'lua/shared/queue/idempotency.lua', 1],
-    [1323, 'lua/shared/queue/idle.lua', 1],
-    [1385, 'lua/shared/queue/find.lua', 1],
-    [1414, 'lua/shared/queue/failure.lua', 1],
-    [1424, 'lua/shared/queue/parents.lua', 1],
-    [1505, 'lua/shared/queue/link.lua', 1],
-    [1568, 'lua/shared/queue/spec.lua', 1],
-    [1690, 'lua/queue/enqueue.lua', 75],
-    [1746, 'lua/shared/queue/settle.lua', 1],
-    [1747, 'lua/shared/queue/dead.lua', 1],
-    [1816, 'lua/shared/queue/end.lua', 1],
-    [1837, 'lua/shared/queue/leave-tags.lua', 1],
-    [1846, 'lua/shared/queue/end.lua', 23],
-    [1863, 'lua/shared/queue/backoff.lua', 1],
-    [1903, 'lua/shared/queue/unblock.lua', 1],
-    [1909, 'lua/shared/queue/outbox.lua', 1],
-    [1920, 'lua/shared/queue/entries.lua', 1],
-    [1938, 'lua/shared/queue/history.lua', 1],
-    [1952, 'lua/shared/queue/note-end.lua', 1],
-    [1982, 'lua/shared/queue/cancel.lua', 1],
-    [1990, 'lua/shared/queue/settle.lua', 18],
-    [2064, 'lua/queue/enqueue.lua', 132],
+    [214, 'lua/shared/queue/count-job.lua', 1],
+    [227, 'lua/shared/queue/save.lua', 1],
+    [282, 'lua/shared/queue/wide.lua', 1],
+    [297, 'lua/shared/queue/save-call.lua', 1],
+    [305, 'lua/shared/queue/marks.lua', 1],
+    [319, 'lua/shared/queue/note-due.lua', 1],
+    [327, 'lua/shared/queue/rate.lua', 1],
+    [347, 'lua/shared/queue/job.lua', 1],
+    [359, 'lua/shared/queue/plain-head.lua', 1],
+    [374, 'lua/shared/queue/job.lua', 14],
+    [451, 'lua/shared/queue/flags.lua', 1],
+    [480, 'lua/shared/queue/tell-others.lua', 1],
+    [482, 'lua/shared/queue/packed-notes.lua', 1],
+    [483, 'lua/shared/queue/leave-notes.lua', 1],
+    [501, 'lua/shared/queue/fold.lua', 1],
+    [502, 'lua/shared/queue/statistics.lua', 1],
+    [738, 'lua/shared/queue/fold.lua', 3],
+    [749, 'lua/shared/queue/leave-notes.lua', 20],
+    [753, 'lua/shared/queue/packed-notes.lua', 3],
+    [761, 'lua/shared/queue/tell-others.lua', 4],
+    [764, 'lua/shared/queue/result.lua', 1],
+    [789, 'lua/shared/queue/tell-ends.lua', 1],
+    [845, 'lua/shared/queue/tell-others.lua', 9],
+    [848, 'lua/shared/queue/tell-others.lua', 13],
+    [851, 'lua/shared/queue/publish.lua', 1],
+    [852, 'lua/shared/queue/message.lua', 1],
+    [895, 'lua/shared/queue/publish.lua', 3],
+    [901, 'lua/shared/queue/tell-others.lua', 17],
+    [904, 'lua/shared/queue/run.lua', 1],
+    [951, 'lua/shared/queue/happened.lua', 1],
+    [963, 'lua/shared/queue/names.lua', 1],
+    [1009, 'lua/shared/queue/groups.lua', 1],
+    [1150, 'lua/shared/queue/ready.lua', 1],
+    [1184, 'lua/shared/queue/number.lua', 1],
+    [1193, 'lua/shared/queue/enter-tags.lua', 1],
+    [1199, 'lua/shared/queue/enqueue.lua', 1],
+    [1237, 'lua/shared/queue/replace.lua', 1],
+    [1292, 'lua/shared/queue/leave-tags.lua', 1],
+    [1301, 'lua/shared/queue/replace.lua', 57],
+    [1326, 'lua/shared/queue/idempotency.lua', 1],
+    [1340, 'lua/shared/queue/idle.lua', 1],
+    [1402, 'lua/shared/queue/find.lua', 1],
+    [1431, 'lua/shared/queue/failure.lua', 1],
+    [1441, 'lua/shared/queue/parents.lua', 1],
+    [1522, 'lua/shared/queue/link.lua', 1],
+    [1585, 'lua/shared/queue/spec.lua', 1],
+    [1707, 'lua/queue/enqueue.lua', 75],
+    [1763, 'lua/shared/queue/settle.lua', 1],
+    [1764, 'lua/shared/queue/dead.lua', 1],
+    [1833, 'lua/shared/queue/end.lua', 1],
+    [1854, 'lua/shared/queue/leave-tags.lua', 1],
+    [1863, 'lua/shared/queue/end.lua', 23],
+    [1880, 'lua/shared/queue/backoff.lua', 1],
+    [1920, 'lua/shared/queue/unblock.lua', 1],
+    [1926, 'lua/shared/queue/outbox.lua', 1],
+    [1937, 'lua/shared/queue/entries.lua', 1],
+    [1955, 'lua/shared/queue/history.lua', 1],
+    [1969, 'lua/shared/queue/note-end.lua', 1],
+    [1999, 'lua/shared/queue/cancel.lua', 1],
+    [2007, 'lua/shared/queue/settle.lua', 18],
+    [2081, 'lua/queue/enqueue.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -17735,7 +17862,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: 'f02a173af19874e2b04a49f4d107fd8df2f01a5f',
+    sha1: 'c80021d951eab17273c327c080303c2d1e0c6642',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17781,7 +17908,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -17833,6 +17962,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -17849,7 +17979,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -17878,7 +18008,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -17990,11 +18121,11 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [1, 'lua/queue/extend.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [98, 'lua/shared/queue/save.lua', 1],
-    [152, 'lua/shared/queue/note-due.lua', 1],
-    [160, 'lua/shared/queue/run.lua', 1],
-    [207, 'lua/shared/queue/judge-one.lua', 1],
-    [217, 'lua/queue/extend.lua', 22],
+    [101, 'lua/shared/queue/save.lua', 1],
+    [156, 'lua/shared/queue/note-due.lua', 1],
+    [164, 'lua/shared/queue/run.lua', 1],
+    [211, 'lua/shared/queue/judge-one.lua', 1],
+    [221, 'lua/queue/extend.lua', 22],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -18045,7 +18176,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: '43c824d228189e528177d190ee66ecb45ffb437e',
+    sha1: '32b80c371f1d57d0d25dca87e310093039b9a3d0',
     reads: true,
     bytes: false,
     source: `--[[
@@ -18081,7 +18212,9 @@ local kinds = KEYS[2] -- hash: kinds of failures
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -18133,6 +18266,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 
@@ -18157,7 +18291,7 @@ return { 'failures', told }
   lines: [
     [1, 'lua/queue/failures.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [88, 'lua/queue/failures.lua', 13],
+    [91, 'lua/queue/failures.lua', 13],
   ],
   encode() {
     return []
@@ -18212,7 +18346,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: 'b24a2572da3d80580b5b9bc35c1eb33de9076f66',
+    sha1: '8c4d0b8ea2b85a096552e4fb329c85dc01a41351',
     reads: true,
     bytes: true,
     source: `--[[
@@ -18258,7 +18392,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -18310,11 +18446,13 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -18323,8 +18461,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -18358,13 +18508,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -18519,8 +18669,8 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 -- Everything that is known of a job, appended to a list.
-local function tell_job(told, jobs, seq, record, run)
-  local job = read_job(record)
+local function tell_job(told, jobs, seq, record, run, usual)
+  local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   local failed_at_ms, kind, message = 0, '', ''
   if more[1] then
@@ -18588,7 +18738,7 @@ local told, log, place = {}, {}, 0
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   if seq then
-    tell_job(told, jobs, seq, record, run)
+    tell_job(told, jobs, seq, record, run, queue.usual)
     tell_log(log, jobs, seq, place)
     place = place + 1
   end
@@ -18601,15 +18751,17 @@ return { 'found', math.floor(clock_us() / 1000), told, log }
     [1, 'lua/queue/find.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [98, 'lua/shared/queue/job.lua', 1],
-    [189, 'lua/shared/queue/flags.lua', 1],
-    [218, 'lua/shared/queue/run.lua', 1],
-    [265, 'lua/shared/queue/failure.lua', 1],
-    [275, 'lua/shared/queue/find.lua', 1],
-    [304, 'lua/shared/queue/tell-job.lua', 1],
-    [340, 'lua/shared/queue/list-entries.lua', 1],
-    [353, 'lua/shared/queue/tell-log.lua', 1],
-    [362, 'lua/queue/find.lua', 26],
+    [101, 'lua/shared/queue/job.lua', 1],
+    [113, 'lua/shared/queue/plain-head.lua', 1],
+    [128, 'lua/shared/queue/job.lua', 14],
+    [205, 'lua/shared/queue/flags.lua', 1],
+    [234, 'lua/shared/queue/run.lua', 1],
+    [281, 'lua/shared/queue/failure.lua', 1],
+    [291, 'lua/shared/queue/find.lua', 1],
+    [320, 'lua/shared/queue/tell-job.lua', 1],
+    [356, 'lua/shared/queue/list-entries.lua', 1],
+    [369, 'lua/shared/queue/tell-log.lua', 1],
+    [378, 'lua/queue/find.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -18662,7 +18814,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
   script: {
     name: 'queue/history',
-    sha1: 'd95554925c893d0cb170370e72723720fa074da5',
+    sha1: '54dbb5efe6de0823d2ecdf51f43d5c0937dbe4f6',
     reads: true,
     bytes: false,
     source: `--[[
@@ -18708,7 +18860,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -18760,6 +18914,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -18914,11 +19069,11 @@ return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entri
     [1, 'lua/queue/history.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [98, 'lua/shared/queue/run.lua', 1],
-    [145, 'lua/shared/queue/find.lua', 1],
-    [174, 'lua/shared/queue/list-entries.lua', 1],
-    [187, 'lua/shared/queue/tell-history.lua', 1],
-    [232, 'lua/queue/history.lua', 22],
+    [101, 'lua/shared/queue/run.lua', 1],
+    [148, 'lua/shared/queue/find.lua', 1],
+    [177, 'lua/shared/queue/list-entries.lua', 1],
+    [190, 'lua/shared/queue/tell-history.lua', 1],
+    [235, 'lua/queue/history.lua', 22],
   ],
   encode(args) {
     return [
@@ -18961,7 +19116,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: 'ae7f521a65fdd41a5f39b59186f33f656c45fb38',
+    sha1: '12226bead985dd6910aa105b92f324ded891bdb3',
     reads: true,
     bytes: false,
     source: `--[[
@@ -19013,7 +19168,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -19065,6 +19222,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -19149,8 +19307,8 @@ return {
     [1, 'lua/queue/inspect.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
-    [104, 'lua/shared/queue/settings.lua', 1],
-    [131, 'lua/queue/inspect.lua', 25],
+    [107, 'lua/shared/queue/settings.lua', 1],
+    [134, 'lua/queue/inspect.lua', 25],
   ],
   encode(args) {
     return [
@@ -19233,7 +19391,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '771698314d0d3953c377dc49fd3b800a30d259a0',
+    sha1: '1891361067d1acfaabe0ea2023617bb50d813c51',
     reads: true,
     bytes: true,
     source: `--[[
@@ -19288,7 +19446,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -19340,11 +19500,13 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -19353,8 +19515,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -19388,13 +19562,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -19558,8 +19732,8 @@ local function fields_of(numbers)
   return fields
 end
 -- Everything that is known of a job, appended to a list.
-local function tell_job(told, jobs, seq, record, run)
-  local job = read_job(record)
+local function tell_job(told, jobs, seq, record, run, usual)
+  local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   local failed_at_ms, kind, message = 0, '', ''
   if more[1] then
@@ -19603,7 +19777,7 @@ if queue.codec ~= codec then
 end
 -- Whether a job whose number is in the list is ready there.
 local function stands_listed(prioritized_jobs, record, run, seq)
-  local job = read_job(record)
+  local job = read_job(record, queue.usual)
   return state_of(run) == 'ready'
     and job.group == ''
     and job.priority == 0
@@ -19644,7 +19818,7 @@ if #numbers > 0 then
     local run = packed and unpack_run(packed)
     -- A ghost is told where it stands now, and one that came back where it stands first.
     if record and (state ~= 'ready' or (not seen[seq] and stands_listed(prioritized, record, run, seq))) then
-      tell_job(told, jobs, seq, record, run)
+      tell_job(told, jobs, seq, record, run, queue.usual)
       seen[seq] = true
     end
   end
@@ -19658,14 +19832,16 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/list.lua', 1],
     [25, 'lua/shared/clock.lua', 1],
     [31, 'lua/shared/queue/state.lua', 1],
-    [107, 'lua/shared/queue/job.lua', 1],
-    [198, 'lua/shared/queue/flags.lua', 1],
-    [227, 'lua/shared/queue/run.lua', 1],
-    [274, 'lua/shared/queue/failure.lua', 1],
-    [284, 'lua/shared/queue/find.lua', 1],
-    [313, 'lua/shared/queue/fields.lua', 1],
-    [322, 'lua/shared/queue/tell-job.lua', 1],
-    [358, 'lua/queue/list.lua', 34],
+    [110, 'lua/shared/queue/job.lua', 1],
+    [122, 'lua/shared/queue/plain-head.lua', 1],
+    [137, 'lua/shared/queue/job.lua', 14],
+    [214, 'lua/shared/queue/flags.lua', 1],
+    [243, 'lua/shared/queue/run.lua', 1],
+    [290, 'lua/shared/queue/failure.lua', 1],
+    [300, 'lua/shared/queue/find.lua', 1],
+    [329, 'lua/shared/queue/fields.lua', 1],
+    [338, 'lua/shared/queue/tell-job.lua', 1],
+    [374, 'lua/queue/list.lua', 34],
   ],
   encode(args) {
     return [
@@ -19717,7 +19893,7 @@ export type ListenAnswer =
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: '6c121f01c6cc39c64bb77d64a0eace6657f6e503',
+    sha1: '57ec63c191d9366f9f5d9a6a7913b757835ea448',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19765,7 +19941,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -19817,6 +19995,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -19833,7 +20012,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -19862,7 +20041,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -19932,9 +20112,9 @@ return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') o
     [1, 'lua/queue/listen.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
-    [100, 'lua/shared/queue/save.lua', 1],
-    [154, 'lua/shared/queue/listeners.lua', 1],
-    [173, 'lua/queue/listen.lua', 22],
+    [103, 'lua/shared/queue/save.lua', 1],
+    [158, 'lua/shared/queue/listeners.lua', 1],
+    [177, 'lua/queue/listen.lua', 22],
   ],
   encode(args) {
     return withoutDefaults([
@@ -19993,7 +20173,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'a3600a2308afc1ab416461fdeb1bdbd6b915263a',
+    sha1: 'cb469d2bbb16b6eefad7ffeb23d84d180fffe023',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20088,7 +20268,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -20140,11 +20322,13 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -20153,8 +20337,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -20188,13 +20384,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -20323,11 +20519,11 @@ local function flagged(flags, flag)
 end
 -- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
 -- the run.
-local function flag_job(jobs, seq, record, run, flag)
+local function flag_job(jobs, queue, seq, record, run, flag)
   if run and has_flag(run.flags, flag) then
     return run
   elseif not run then
-    local name = read_job(record).name
+    local name = read_job(record, queue.usual).name
     run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
   end
   run.flags = flagged(run.flags, flag)
@@ -20448,13 +20644,13 @@ for at = notes_at, #notes, 4 do
     refused[#refused + 1] = (at - notes_at) / 4
     refused[#refused + 1] = why
   else
-    flag_job(jobs, seq, record, run, STORED)
+    flag_job(jobs, queue, seq, record, run, STORED)
     if what == 'progress' then
       redis.call('HSET', jobs, 'p' .. seq, value)
-      happened(queue, 'progress', seq, read_job(record), run, '')
+      happened(queue, 'progress', seq, read_job(record, queue.usual), run, '')
     else
       logs[seq] = add_line(logs[seq] or redis.call('HGET', jobs, 'l' .. seq), value, now_ms)
-      happened(queue, 'logged', seq, read_job(record), run, value)
+      happened(queue, 'logged', seq, read_job(record, queue.usual), run, value)
     end
   end
 end
@@ -20524,20 +20720,22 @@ return { 'noted', refused }
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/calls.lua', 1],
     [71, 'lua/shared/queue/state.lua', 1],
-    [147, 'lua/shared/queue/job.lua', 1],
-    [238, 'lua/shared/queue/run.lua', 1],
-    [285, 'lua/shared/queue/happened.lua', 1],
-    [297, 'lua/shared/queue/flags.lua', 1],
-    [326, 'lua/shared/queue/flag-job.lua', 1],
-    [344, 'lua/shared/queue/entries.lua', 1],
-    [362, 'lua/shared/queue/log.lua', 1],
-    [374, 'lua/shared/queue/find.lua', 1],
-    [403, 'lua/shared/queue/told.lua', 1],
-    [425, 'lua/queue/note.lua', 31],
-    [467, 'lua/shared/queue/publish.lua', 1],
-    [468, 'lua/shared/queue/message.lua', 1],
-    [511, 'lua/shared/queue/publish.lua', 3],
-    [517, 'lua/queue/note.lua', 74],
+    [150, 'lua/shared/queue/job.lua', 1],
+    [162, 'lua/shared/queue/plain-head.lua', 1],
+    [177, 'lua/shared/queue/job.lua', 14],
+    [254, 'lua/shared/queue/run.lua', 1],
+    [301, 'lua/shared/queue/happened.lua', 1],
+    [313, 'lua/shared/queue/flags.lua', 1],
+    [342, 'lua/shared/queue/flag-job.lua', 1],
+    [360, 'lua/shared/queue/entries.lua', 1],
+    [378, 'lua/shared/queue/log.lua', 1],
+    [390, 'lua/shared/queue/find.lua', 1],
+    [419, 'lua/shared/queue/told.lua', 1],
+    [441, 'lua/queue/note.lua', 31],
+    [483, 'lua/shared/queue/publish.lua', 1],
+    [484, 'lua/shared/queue/message.lua', 1],
+    [527, 'lua/shared/queue/publish.lua', 3],
+    [533, 'lua/queue/note.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -20672,7 +20870,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
   script: {
     name: 'queue/parents',
-    sha1: '60357ac42e3ed4ba38316d6aecfae095b2243077',
+    sha1: 'edb91f87b694a1a1cde1539f7f87024656ef157b',
     reads: true,
     bytes: true,
     source: `--[[
@@ -20711,7 +20909,9 @@ local id = ARGV[2] -- text: the job
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -20763,11 +20963,13 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -20776,8 +20978,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -20811,13 +21025,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -20992,11 +21206,13 @@ return { 'parents', told }
   lines: [
     [1, 'lua/queue/parents.lua', 1],
     [15, 'lua/shared/queue/state.lua', 1],
-    [91, 'lua/shared/queue/job.lua', 1],
-    [182, 'lua/shared/queue/run.lua', 1],
-    [229, 'lua/shared/queue/find.lua', 1],
-    [258, 'lua/shared/queue/refs.lua', 1],
-    [294, 'lua/queue/parents.lua', 20],
+    [94, 'lua/shared/queue/job.lua', 1],
+    [106, 'lua/shared/queue/plain-head.lua', 1],
+    [121, 'lua/shared/queue/job.lua', 14],
+    [198, 'lua/shared/queue/run.lua', 1],
+    [245, 'lua/shared/queue/find.lua', 1],
+    [274, 'lua/shared/queue/refs.lua', 1],
+    [310, 'lua/queue/parents.lua', 20],
   ],
   encode(args) {
     return [
@@ -21045,7 +21261,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '10c6d1346166bc67bae2bd104f604463a269f8a2',
+    sha1: 'f76387db4a841ef7ebe45b783df821966ed6fd95',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21146,7 +21362,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -21198,6 +21416,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -21227,7 +21446,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -21256,7 +21475,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -21325,8 +21545,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -21335,8 +21556,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -21370,13 +21603,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -22246,7 +22479,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, token, flags = read_job(stored[1]), 0, 0
+  local old, token, flags = read_job(stored[1], queue.usual), 0, 0
   if run then
     token, flags = run.token, run.flags == PLAIN and 0 or run.flags
   end
@@ -22512,7 +22745,7 @@ local function link_here(keys, queue, id)
           flagged(run.flags, PARENT),
           run.name
         )
-      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record, queue.usual).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
   return seq
@@ -23003,7 +23236,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -23066,64 +23299,66 @@ return { 'received', queue.chores }
     [46, 'lua/shared/clock.lua', 1],
     [52, 'lua/shared/tell.lua', 1],
     [77, 'lua/shared/queue/state.lua', 1],
-    [153, 'lua/shared/queue/count-job.lua', 1],
-    [166, 'lua/shared/queue/save.lua', 1],
-    [220, 'lua/shared/queue/wide.lua', 1],
-    [235, 'lua/shared/queue/marks.lua', 1],
-    [249, 'lua/shared/queue/note-due.lua', 1],
-    [257, 'lua/shared/queue/rate.lua', 1],
-    [277, 'lua/shared/queue/job.lua', 1],
-    [368, 'lua/shared/queue/flags.lua', 1],
-    [397, 'lua/shared/queue/happened.lua', 1],
-    [409, 'lua/shared/queue/enter-tags.lua', 1],
-    [415, 'lua/shared/queue/tell-others.lua', 1],
-    [417, 'lua/shared/queue/packed-notes.lua', 1],
-    [418, 'lua/shared/queue/leave-notes.lua', 1],
-    [436, 'lua/shared/queue/fold.lua', 1],
-    [437, 'lua/shared/queue/statistics.lua', 1],
-    [673, 'lua/shared/queue/fold.lua', 3],
-    [684, 'lua/shared/queue/leave-notes.lua', 20],
-    [688, 'lua/shared/queue/packed-notes.lua', 3],
-    [696, 'lua/shared/queue/tell-others.lua', 4],
-    [699, 'lua/shared/queue/result.lua', 1],
-    [724, 'lua/shared/queue/tell-ends.lua', 1],
-    [780, 'lua/shared/queue/tell-others.lua', 9],
-    [783, 'lua/shared/queue/tell-others.lua', 13],
-    [786, 'lua/shared/queue/publish.lua', 1],
-    [787, 'lua/shared/queue/message.lua', 1],
-    [830, 'lua/shared/queue/publish.lua', 3],
-    [836, 'lua/shared/queue/tell-others.lua', 17],
-    [839, 'lua/shared/queue/run.lua', 1],
-    [886, 'lua/shared/queue/names.lua', 1],
-    [932, 'lua/shared/queue/groups.lua', 1],
-    [1073, 'lua/shared/queue/ready.lua', 1],
-    [1107, 'lua/shared/queue/number.lua', 1],
-    [1116, 'lua/shared/queue/enqueue.lua', 1],
-    [1154, 'lua/shared/queue/replace.lua', 1],
-    [1209, 'lua/shared/queue/leave-tags.lua', 1],
-    [1218, 'lua/shared/queue/replace.lua', 57],
-    [1243, 'lua/shared/queue/idempotency.lua', 1],
-    [1257, 'lua/shared/queue/idle.lua', 1],
-    [1319, 'lua/shared/queue/find.lua', 1],
-    [1348, 'lua/shared/queue/failure.lua', 1],
-    [1358, 'lua/shared/queue/parents.lua', 1],
-    [1439, 'lua/shared/queue/link.lua', 1],
-    [1502, 'lua/shared/queue/spec.lua', 1],
-    [1624, 'lua/queue/receive.lua', 70],
-    [1686, 'lua/shared/queue/settle.lua', 1],
-    [1687, 'lua/shared/queue/dead.lua', 1],
-    [1756, 'lua/shared/queue/end.lua', 1],
-    [1777, 'lua/shared/queue/leave-tags.lua', 1],
-    [1786, 'lua/shared/queue/end.lua', 23],
-    [1803, 'lua/shared/queue/backoff.lua', 1],
-    [1843, 'lua/shared/queue/unblock.lua', 1],
-    [1849, 'lua/shared/queue/outbox.lua', 1],
-    [1860, 'lua/shared/queue/entries.lua', 1],
-    [1878, 'lua/shared/queue/history.lua', 1],
-    [1892, 'lua/shared/queue/note-end.lua', 1],
-    [1922, 'lua/shared/queue/cancel.lua', 1],
-    [1930, 'lua/shared/queue/settle.lua', 18],
-    [2004, 'lua/queue/receive.lua', 133],
+    [156, 'lua/shared/queue/count-job.lua', 1],
+    [169, 'lua/shared/queue/save.lua', 1],
+    [224, 'lua/shared/queue/wide.lua', 1],
+    [239, 'lua/shared/queue/marks.lua', 1],
+    [253, 'lua/shared/queue/note-due.lua', 1],
+    [261, 'lua/shared/queue/rate.lua', 1],
+    [281, 'lua/shared/queue/job.lua', 1],
+    [293, 'lua/shared/queue/plain-head.lua', 1],
+    [308, 'lua/shared/queue/job.lua', 14],
+    [385, 'lua/shared/queue/flags.lua', 1],
+    [414, 'lua/shared/queue/happened.lua', 1],
+    [426, 'lua/shared/queue/enter-tags.lua', 1],
+    [432, 'lua/shared/queue/tell-others.lua', 1],
+    [434, 'lua/shared/queue/packed-notes.lua', 1],
+    [435, 'lua/shared/queue/leave-notes.lua', 1],
+    [453, 'lua/shared/queue/fold.lua', 1],
+    [454, 'lua/shared/queue/statistics.lua', 1],
+    [690, 'lua/shared/queue/fold.lua', 3],
+    [701, 'lua/shared/queue/leave-notes.lua', 20],
+    [705, 'lua/shared/queue/packed-notes.lua', 3],
+    [713, 'lua/shared/queue/tell-others.lua', 4],
+    [716, 'lua/shared/queue/result.lua', 1],
+    [741, 'lua/shared/queue/tell-ends.lua', 1],
+    [797, 'lua/shared/queue/tell-others.lua', 9],
+    [800, 'lua/shared/queue/tell-others.lua', 13],
+    [803, 'lua/shared/queue/publish.lua', 1],
+    [804, 'lua/shared/queue/message.lua', 1],
+    [847, 'lua/shared/queue/publish.lua', 3],
+    [853, 'lua/shared/queue/tell-others.lua', 17],
+    [856, 'lua/shared/queue/run.lua', 1],
+    [903, 'lua/shared/queue/names.lua', 1],
+    [949, 'lua/shared/queue/groups.lua', 1],
+    [1090, 'lua/shared/queue/ready.lua', 1],
+    [1124, 'lua/shared/queue/number.lua', 1],
+    [1133, 'lua/shared/queue/enqueue.lua', 1],
+    [1171, 'lua/shared/queue/replace.lua', 1],
+    [1226, 'lua/shared/queue/leave-tags.lua', 1],
+    [1235, 'lua/shared/queue/replace.lua', 57],
+    [1260, 'lua/shared/queue/idempotency.lua', 1],
+    [1274, 'lua/shared/queue/idle.lua', 1],
+    [1336, 'lua/shared/queue/find.lua', 1],
+    [1365, 'lua/shared/queue/failure.lua', 1],
+    [1375, 'lua/shared/queue/parents.lua', 1],
+    [1456, 'lua/shared/queue/link.lua', 1],
+    [1519, 'lua/shared/queue/spec.lua', 1],
+    [1641, 'lua/queue/receive.lua', 70],
+    [1703, 'lua/shared/queue/settle.lua', 1],
+    [1704, 'lua/shared/queue/dead.lua', 1],
+    [1773, 'lua/shared/queue/end.lua', 1],
+    [1794, 'lua/shared/queue/leave-tags.lua', 1],
+    [1803, 'lua/shared/queue/end.lua', 23],
+    [1820, 'lua/shared/queue/backoff.lua', 1],
+    [1860, 'lua/shared/queue/unblock.lua', 1],
+    [1866, 'lua/shared/queue/outbox.lua', 1],
+    [1877, 'lua/shared/queue/entries.lua', 1],
+    [1895, 'lua/shared/queue/history.lua', 1],
+    [1909, 'lua/shared/queue/note-end.lua', 1],
+    [1939, 'lua/shared/queue/cancel.lua', 1],
+    [1947, 'lua/shared/queue/settle.lua', 18],
+    [2021, 'lua/queue/receive.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -23222,7 +23457,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: 'f86326eb17749eeaef427887907fc661c2cfa1a5',
+    sha1: '33db7a4dbfa4925e6908ae487589790e4189d31f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23326,7 +23561,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -23378,6 +23615,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -23394,7 +23632,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -23423,7 +23661,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -23445,8 +23684,9 @@ local function note_due(queue, due_ms)
   end
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -23455,8 +23695,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -23490,13 +23742,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -23812,17 +24064,19 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [49, 'lua/shared/clock.lua', 1],
     [55, 'lua/shared/tell.lua', 1],
     [80, 'lua/shared/queue/state.lua', 1],
-    [156, 'lua/shared/queue/save.lua', 1],
-    [210, 'lua/shared/queue/recurs.lua', 1],
-    [212, 'lua/shared/queue/note-due.lua', 1],
-    [220, 'lua/shared/queue/job.lua', 1],
-    [311, 'lua/shared/queue/leave-short.lua', 1],
-    [322, 'lua/shared/queue/read-recurrence.lua', 1],
-    [380, 'lua/shared/queue/recurrence.lua', 1],
-    [429, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [472, 'lua/shared/queue/idle.lua', 1],
-    [534, 'lua/shared/queue/note-run.lua', 1],
-    [541, 'lua/queue/recur.lua', 58],
+    [159, 'lua/shared/queue/save.lua', 1],
+    [214, 'lua/shared/queue/recurs.lua', 1],
+    [216, 'lua/shared/queue/note-due.lua', 1],
+    [224, 'lua/shared/queue/job.lua', 1],
+    [236, 'lua/shared/queue/plain-head.lua', 1],
+    [251, 'lua/shared/queue/job.lua', 14],
+    [328, 'lua/shared/queue/leave-short.lua', 1],
+    [339, 'lua/shared/queue/read-recurrence.lua', 1],
+    [397, 'lua/shared/queue/recurrence.lua', 1],
+    [446, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [489, 'lua/shared/queue/idle.lua', 1],
+    [551, 'lua/shared/queue/note-run.lua', 1],
+    [558, 'lua/queue/recur.lua', 58],
   ],
   encode(args) {
     return [
@@ -23905,7 +24159,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
   script: {
     name: 'queue/recurrences',
-    sha1: 'd73b6479c3925581eb15c1668ae0c28926c1e7d7',
+    sha1: 'dee2a40575e63705a6a659e03c821d100d6284ab',
     reads: true,
     bytes: true,
     source: `--[[
@@ -23956,7 +24210,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -24008,11 +24264,13 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -24021,8 +24279,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -24056,13 +24326,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -24231,10 +24501,12 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/recurrences.lua', 1],
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/queue/state.lua', 1],
-    [103, 'lua/shared/queue/job.lua', 1],
-    [194, 'lua/shared/queue/read-recurrence.lua', 1],
-    [252, 'lua/shared/queue/tell-recurrence.lua', 1],
-    [294, 'lua/queue/recurrences.lua', 26],
+    [106, 'lua/shared/queue/job.lua', 1],
+    [118, 'lua/shared/queue/plain-head.lua', 1],
+    [133, 'lua/shared/queue/job.lua', 14],
+    [210, 'lua/shared/queue/read-recurrence.lua', 1],
+    [268, 'lua/shared/queue/tell-recurrence.lua', 1],
+    [310, 'lua/queue/recurrences.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -24299,7 +24571,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: 'ced1eb84b12d6bc04395a09e50652dc43d1086be',
+    sha1: '23a01ea0cf1fc8e7b2ca8449fe2a4e7c80cceec3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24386,7 +24658,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -24438,6 +24712,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -24454,7 +24729,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -24483,7 +24758,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -24732,14 +25008,14 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/tell.lua', 1],
     [63, 'lua/shared/queue/state.lua', 1],
-    [139, 'lua/shared/queue/save.lua', 1],
-    [193, 'lua/shared/queue/note-due.lua', 1],
-    [201, 'lua/shared/queue/leave-short.lua', 1],
-    [212, 'lua/shared/queue/read-recurrence.lua', 1],
-    [270, 'lua/shared/queue/recurrence.lua', 1],
-    [319, 'lua/shared/queue/idle.lua', 1],
-    [381, 'lua/shared/queue/note-run.lua', 1],
-    [388, 'lua/queue/refill.lua', 38],
+    [142, 'lua/shared/queue/save.lua', 1],
+    [197, 'lua/shared/queue/note-due.lua', 1],
+    [205, 'lua/shared/queue/leave-short.lua', 1],
+    [216, 'lua/shared/queue/read-recurrence.lua', 1],
+    [274, 'lua/shared/queue/recurrence.lua', 1],
+    [323, 'lua/shared/queue/idle.lua', 1],
+    [385, 'lua/shared/queue/note-run.lua', 1],
+    [392, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -24814,7 +25090,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '929b247261701dc0f4e5d117ab575abc03d20bf2',
+    sha1: '9b1bd2812563f77c521a80b518e40691016c0d72',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24958,7 +25234,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -25010,6 +25288,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -25039,7 +25318,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -25068,7 +25347,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -25157,8 +25437,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -25167,8 +25448,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -25202,13 +25495,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -26221,7 +26514,7 @@ end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
   cancel_job(keys, queue, seq, job, run)
@@ -26424,7 +26717,7 @@ for at = #claims - 2, claims_at, -3 do
     end
   else
     local due_ms = now_ms + tonumber(claims[at + 2])
-    give_back(keys, queue, seq, read_job(record), run, due_ms, now_us)
+    give_back(keys, queue, seq, read_job(record, queue.usual), run, due_ms, now_us)
     if due_ms > now_ms then
       soonest_ms = math.min(soonest_ms, due_ms)
     else
@@ -26556,7 +26849,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -26619,60 +26912,62 @@ return { 'released', queue.chores, refused }
     [49, 'lua/shared/calls.lua', 1],
     [95, 'lua/shared/tell.lua', 1],
     [120, 'lua/shared/queue/state.lua', 1],
-    [196, 'lua/shared/queue/count-job.lua', 1],
-    [209, 'lua/shared/queue/save.lua', 1],
-    [263, 'lua/shared/queue/save-call.lua', 1],
-    [271, 'lua/shared/queue/settings.lua', 1],
-    [298, 'lua/shared/queue/marks.lua', 1],
-    [312, 'lua/shared/queue/note-due.lua', 1],
-    [320, 'lua/shared/queue/rate.lua', 1],
-    [340, 'lua/shared/queue/job.lua', 1],
-    [431, 'lua/shared/queue/flags.lua', 1],
-    [460, 'lua/shared/queue/run.lua', 1],
-    [507, 'lua/shared/queue/parents.lua', 1],
-    [588, 'lua/shared/queue/happened.lua', 1],
-    [600, 'lua/shared/queue/entries.lua', 1],
-    [618, 'lua/shared/queue/history.lua', 1],
-    [632, 'lua/shared/queue/names.lua', 1],
-    [678, 'lua/shared/queue/groups.lua', 1],
-    [819, 'lua/shared/queue/ready.lua', 1],
-    [853, 'lua/shared/queue/backoff.lua', 1],
-    [893, 'lua/shared/queue/end.lua', 1],
-    [914, 'lua/shared/queue/leave-tags.lua', 1],
-    [923, 'lua/shared/queue/end.lua', 23],
-    [940, 'lua/shared/queue/note-end.lua', 1],
-    [970, 'lua/shared/queue/tell-others.lua', 1],
-    [972, 'lua/shared/queue/packed-notes.lua', 1],
-    [973, 'lua/shared/queue/leave-notes.lua', 1],
-    [991, 'lua/shared/queue/fold.lua', 1],
-    [992, 'lua/shared/queue/statistics.lua', 1],
-    [1228, 'lua/shared/queue/fold.lua', 3],
-    [1239, 'lua/shared/queue/leave-notes.lua', 20],
-    [1243, 'lua/shared/queue/packed-notes.lua', 3],
-    [1251, 'lua/shared/queue/tell-others.lua', 4],
-    [1254, 'lua/shared/queue/result.lua', 1],
-    [1279, 'lua/shared/queue/tell-ends.lua', 1],
-    [1335, 'lua/shared/queue/tell-others.lua', 9],
-    [1338, 'lua/shared/queue/tell-others.lua', 13],
-    [1341, 'lua/shared/queue/publish.lua', 1],
-    [1342, 'lua/shared/queue/message.lua', 1],
-    [1385, 'lua/shared/queue/publish.lua', 3],
-    [1391, 'lua/shared/queue/tell-others.lua', 17],
-    [1394, 'lua/shared/queue/cancel.lua', 1],
-    [1402, 'lua/shared/queue/stop.lua', 1],
-    [1410, 'lua/shared/queue/idle.lua', 1],
-    [1472, 'lua/shared/queue/judge-one.lua', 1],
-    [1482, 'lua/shared/queue/told.lua', 1],
-    [1504, 'lua/shared/queue/freed.lua', 1],
-    [1513, 'lua/shared/queue/give-back.lua', 1],
-    [1549, 'lua/queue/release.lua', 75],
-    [1617, 'lua/shared/queue/settle.lua', 1],
-    [1618, 'lua/shared/queue/failure.lua', 1],
-    [1628, 'lua/shared/queue/dead.lua', 1],
-    [1697, 'lua/shared/queue/unblock.lua', 1],
-    [1703, 'lua/shared/queue/outbox.lua', 1],
-    [1714, 'lua/shared/queue/settle.lua', 18],
-    [1788, 'lua/queue/release.lua', 144],
+    [199, 'lua/shared/queue/count-job.lua', 1],
+    [212, 'lua/shared/queue/save.lua', 1],
+    [267, 'lua/shared/queue/save-call.lua', 1],
+    [275, 'lua/shared/queue/settings.lua', 1],
+    [302, 'lua/shared/queue/marks.lua', 1],
+    [316, 'lua/shared/queue/note-due.lua', 1],
+    [324, 'lua/shared/queue/rate.lua', 1],
+    [344, 'lua/shared/queue/job.lua', 1],
+    [356, 'lua/shared/queue/plain-head.lua', 1],
+    [371, 'lua/shared/queue/job.lua', 14],
+    [448, 'lua/shared/queue/flags.lua', 1],
+    [477, 'lua/shared/queue/run.lua', 1],
+    [524, 'lua/shared/queue/parents.lua', 1],
+    [605, 'lua/shared/queue/happened.lua', 1],
+    [617, 'lua/shared/queue/entries.lua', 1],
+    [635, 'lua/shared/queue/history.lua', 1],
+    [649, 'lua/shared/queue/names.lua', 1],
+    [695, 'lua/shared/queue/groups.lua', 1],
+    [836, 'lua/shared/queue/ready.lua', 1],
+    [870, 'lua/shared/queue/backoff.lua', 1],
+    [910, 'lua/shared/queue/end.lua', 1],
+    [931, 'lua/shared/queue/leave-tags.lua', 1],
+    [940, 'lua/shared/queue/end.lua', 23],
+    [957, 'lua/shared/queue/note-end.lua', 1],
+    [987, 'lua/shared/queue/tell-others.lua', 1],
+    [989, 'lua/shared/queue/packed-notes.lua', 1],
+    [990, 'lua/shared/queue/leave-notes.lua', 1],
+    [1008, 'lua/shared/queue/fold.lua', 1],
+    [1009, 'lua/shared/queue/statistics.lua', 1],
+    [1245, 'lua/shared/queue/fold.lua', 3],
+    [1256, 'lua/shared/queue/leave-notes.lua', 20],
+    [1260, 'lua/shared/queue/packed-notes.lua', 3],
+    [1268, 'lua/shared/queue/tell-others.lua', 4],
+    [1271, 'lua/shared/queue/result.lua', 1],
+    [1296, 'lua/shared/queue/tell-ends.lua', 1],
+    [1352, 'lua/shared/queue/tell-others.lua', 9],
+    [1355, 'lua/shared/queue/tell-others.lua', 13],
+    [1358, 'lua/shared/queue/publish.lua', 1],
+    [1359, 'lua/shared/queue/message.lua', 1],
+    [1402, 'lua/shared/queue/publish.lua', 3],
+    [1408, 'lua/shared/queue/tell-others.lua', 17],
+    [1411, 'lua/shared/queue/cancel.lua', 1],
+    [1419, 'lua/shared/queue/stop.lua', 1],
+    [1427, 'lua/shared/queue/idle.lua', 1],
+    [1489, 'lua/shared/queue/judge-one.lua', 1],
+    [1499, 'lua/shared/queue/told.lua', 1],
+    [1521, 'lua/shared/queue/freed.lua', 1],
+    [1530, 'lua/shared/queue/give-back.lua', 1],
+    [1566, 'lua/queue/release.lua', 75],
+    [1634, 'lua/shared/queue/settle.lua', 1],
+    [1635, 'lua/shared/queue/failure.lua', 1],
+    [1645, 'lua/shared/queue/dead.lua', 1],
+    [1714, 'lua/shared/queue/unblock.lua', 1],
+    [1720, 'lua/shared/queue/outbox.lua', 1],
+    [1731, 'lua/shared/queue/settle.lua', 18],
+    [1805, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -26732,7 +27027,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '6e7c8990322e4d54e3b6b4115efc8380ef45831c',
+    sha1: '1cce3db433f5c7ee992695410b0a52d7e1c35416',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26783,7 +27078,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -26835,6 +27132,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -26851,7 +27149,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -26880,7 +27178,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -26926,8 +27225,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -26936,8 +27236,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -26971,13 +27283,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -27348,7 +27660,7 @@ for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
-    local job = read_job(record)
+    local job = read_job(record, queue.usual)
     if job.priority ~= priority then
       happened(queue, 'reprioritized', seq, job, run, '')
       if outcome == 'ready' then
@@ -27426,22 +27738,24 @@ return { 'changed', outcomes }
     [1, 'lua/queue/reprioritize.lua', 1],
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/queue/state.lua', 1],
-    [103, 'lua/shared/queue/save.lua', 1],
-    [157, 'lua/shared/queue/marks.lua', 1],
-    [171, 'lua/shared/queue/rate.lua', 1],
-    [191, 'lua/shared/queue/job.lua', 1],
-    [282, 'lua/shared/queue/flags.lua', 1],
-    [311, 'lua/shared/queue/run.lua', 1],
-    [358, 'lua/shared/queue/happened.lua', 1],
-    [370, 'lua/shared/queue/groups.lua', 1],
-    [511, 'lua/shared/queue/ready.lua', 1],
-    [545, 'lua/shared/queue/find.lua', 1],
-    [574, 'lua/shared/queue/rewrite.lua', 1],
-    [590, 'lua/queue/reprioritize.lua', 34],
-    [631, 'lua/shared/queue/publish.lua', 1],
-    [632, 'lua/shared/queue/message.lua', 1],
-    [675, 'lua/shared/queue/publish.lua', 3],
-    [681, 'lua/queue/reprioritize.lua', 76],
+    [106, 'lua/shared/queue/save.lua', 1],
+    [161, 'lua/shared/queue/marks.lua', 1],
+    [175, 'lua/shared/queue/rate.lua', 1],
+    [195, 'lua/shared/queue/job.lua', 1],
+    [207, 'lua/shared/queue/plain-head.lua', 1],
+    [222, 'lua/shared/queue/job.lua', 14],
+    [299, 'lua/shared/queue/flags.lua', 1],
+    [328, 'lua/shared/queue/run.lua', 1],
+    [375, 'lua/shared/queue/happened.lua', 1],
+    [387, 'lua/shared/queue/groups.lua', 1],
+    [528, 'lua/shared/queue/ready.lua', 1],
+    [562, 'lua/shared/queue/find.lua', 1],
+    [591, 'lua/shared/queue/rewrite.lua', 1],
+    [607, 'lua/queue/reprioritize.lua', 34],
+    [648, 'lua/shared/queue/publish.lua', 1],
+    [649, 'lua/shared/queue/message.lua', 1],
+    [692, 'lua/shared/queue/publish.lua', 3],
+    [698, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -27493,7 +27807,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '022e8578379fce4b70eb62526b3c063524686356',
+    sha1: '03ffba6e3cb6867c8e6a4aa1fd686fa7c9bfcd0f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27587,7 +27901,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -27639,6 +27955,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -27668,7 +27985,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -27697,7 +28014,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -27743,8 +28061,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -27753,8 +28072,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -27788,13 +28119,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -28503,7 +28834,7 @@ end
 local numbers = dead_of_kind(failed, kinds, kind, limit)
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
   leave_dead(keys, queue, seq, run)
   if drops then
     happened(queue, 'cancelled', seq, job, run, '')
@@ -28646,7 +28977,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -29045,50 +29376,52 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [39, 'lua/shared/clock.lua', 1],
     [45, 'lua/shared/tell.lua', 1],
     [70, 'lua/shared/queue/state.lua', 1],
-    [146, 'lua/shared/queue/count-job.lua', 1],
-    [159, 'lua/shared/queue/save.lua', 1],
-    [213, 'lua/shared/queue/marks.lua', 1],
-    [227, 'lua/shared/queue/rate.lua', 1],
-    [247, 'lua/shared/queue/job.lua', 1],
-    [338, 'lua/shared/queue/flags.lua', 1],
-    [367, 'lua/shared/queue/run.lua', 1],
-    [414, 'lua/shared/queue/parents.lua', 1],
-    [495, 'lua/shared/queue/happened.lua', 1],
-    [507, 'lua/shared/queue/entries.lua', 1],
-    [525, 'lua/shared/queue/history.lua', 1],
-    [539, 'lua/shared/queue/names.lua', 1],
-    [585, 'lua/shared/queue/failure.lua', 1],
-    [595, 'lua/shared/queue/groups.lua', 1],
-    [736, 'lua/shared/queue/ready.lua', 1],
-    [770, 'lua/shared/queue/dead.lua', 1],
-    [839, 'lua/shared/queue/end.lua', 1],
-    [860, 'lua/shared/queue/leave-tags.lua', 1],
-    [869, 'lua/shared/queue/end.lua', 23],
-    [886, 'lua/shared/queue/begin-again.lua', 1],
-    [905, 'lua/shared/queue/idle.lua', 1],
-    [967, 'lua/shared/queue/kind.lua', 1],
-    [975, 'lua/queue/requeue-failed.lua', 62],
-    [1021, 'lua/shared/queue/settle.lua', 1],
-    [1022, 'lua/shared/queue/note-due.lua', 1],
-    [1030, 'lua/shared/queue/backoff.lua', 1],
-    [1070, 'lua/shared/queue/unblock.lua', 1],
-    [1076, 'lua/shared/queue/outbox.lua', 1],
-    [1087, 'lua/shared/queue/note-end.lua', 1],
-    [1117, 'lua/shared/queue/cancel.lua', 1],
-    [1125, 'lua/shared/queue/settle.lua', 18],
-    [1199, 'lua/queue/requeue-failed.lua', 109],
-    [1205, 'lua/shared/queue/leave-notes.lua', 1],
-    [1223, 'lua/shared/queue/fold.lua', 1],
-    [1224, 'lua/shared/queue/statistics.lua', 1],
-    [1460, 'lua/shared/queue/fold.lua', 3],
-    [1471, 'lua/shared/queue/leave-notes.lua', 20],
-    [1475, 'lua/shared/queue/packed-notes.lua', 1],
-    [1476, 'lua/shared/queue/packed-notes.lua', 3],
-    [1484, 'lua/queue/requeue-failed.lua', 117],
-    [1487, 'lua/shared/queue/publish.lua', 1],
-    [1488, 'lua/shared/queue/message.lua', 1],
-    [1531, 'lua/shared/queue/publish.lua', 3],
-    [1537, 'lua/queue/requeue-failed.lua', 121],
+    [149, 'lua/shared/queue/count-job.lua', 1],
+    [162, 'lua/shared/queue/save.lua', 1],
+    [217, 'lua/shared/queue/marks.lua', 1],
+    [231, 'lua/shared/queue/rate.lua', 1],
+    [251, 'lua/shared/queue/job.lua', 1],
+    [263, 'lua/shared/queue/plain-head.lua', 1],
+    [278, 'lua/shared/queue/job.lua', 14],
+    [355, 'lua/shared/queue/flags.lua', 1],
+    [384, 'lua/shared/queue/run.lua', 1],
+    [431, 'lua/shared/queue/parents.lua', 1],
+    [512, 'lua/shared/queue/happened.lua', 1],
+    [524, 'lua/shared/queue/entries.lua', 1],
+    [542, 'lua/shared/queue/history.lua', 1],
+    [556, 'lua/shared/queue/names.lua', 1],
+    [602, 'lua/shared/queue/failure.lua', 1],
+    [612, 'lua/shared/queue/groups.lua', 1],
+    [753, 'lua/shared/queue/ready.lua', 1],
+    [787, 'lua/shared/queue/dead.lua', 1],
+    [856, 'lua/shared/queue/end.lua', 1],
+    [877, 'lua/shared/queue/leave-tags.lua', 1],
+    [886, 'lua/shared/queue/end.lua', 23],
+    [903, 'lua/shared/queue/begin-again.lua', 1],
+    [922, 'lua/shared/queue/idle.lua', 1],
+    [984, 'lua/shared/queue/kind.lua', 1],
+    [992, 'lua/queue/requeue-failed.lua', 62],
+    [1038, 'lua/shared/queue/settle.lua', 1],
+    [1039, 'lua/shared/queue/note-due.lua', 1],
+    [1047, 'lua/shared/queue/backoff.lua', 1],
+    [1087, 'lua/shared/queue/unblock.lua', 1],
+    [1093, 'lua/shared/queue/outbox.lua', 1],
+    [1104, 'lua/shared/queue/note-end.lua', 1],
+    [1134, 'lua/shared/queue/cancel.lua', 1],
+    [1142, 'lua/shared/queue/settle.lua', 18],
+    [1216, 'lua/queue/requeue-failed.lua', 109],
+    [1222, 'lua/shared/queue/leave-notes.lua', 1],
+    [1240, 'lua/shared/queue/fold.lua', 1],
+    [1241, 'lua/shared/queue/statistics.lua', 1],
+    [1477, 'lua/shared/queue/fold.lua', 3],
+    [1488, 'lua/shared/queue/leave-notes.lua', 20],
+    [1492, 'lua/shared/queue/packed-notes.lua', 1],
+    [1493, 'lua/shared/queue/packed-notes.lua', 3],
+    [1501, 'lua/queue/requeue-failed.lua', 117],
+    [1504, 'lua/shared/queue/publish.lua', 1],
+    [1505, 'lua/shared/queue/message.lua', 1],
+    [1548, 'lua/shared/queue/publish.lua', 3],
+    [1554, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -29147,7 +29480,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '2f2d5e44431bc60ccd5e8eaffe2ecdbadc6eddc2',
+    sha1: '837b992afdd78574bf671ec96cec8aaae1320486',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29234,7 +29567,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -29286,6 +29621,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -29302,7 +29638,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -29331,7 +29667,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -29377,8 +29714,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -29387,8 +29725,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -29422,13 +29772,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -30131,7 +30481,7 @@ for at = wanted_at, #wanted, 1 do
   if outcome == 'stopping' then
     outcome = 'claimed'
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
-    local job = read_job(record)
+    local job = read_job(record, queue.usual)
     displace(keys, queue, seq, job, run, #record, now_us)
     begin_again(keys, queue, seq, job, run, now_us)
     outcome = 'requeued'
@@ -30205,30 +30555,32 @@ return { 'requeued', outcomes }
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/tell.lua', 1],
     [63, 'lua/shared/queue/state.lua', 1],
-    [139, 'lua/shared/queue/save.lua', 1],
-    [193, 'lua/shared/queue/marks.lua', 1],
-    [207, 'lua/shared/queue/rate.lua', 1],
-    [227, 'lua/shared/queue/job.lua', 1],
-    [318, 'lua/shared/queue/flags.lua', 1],
-    [347, 'lua/shared/queue/run.lua', 1],
-    [394, 'lua/shared/queue/parents.lua', 1],
-    [475, 'lua/shared/queue/happened.lua', 1],
-    [487, 'lua/shared/queue/entries.lua', 1],
-    [505, 'lua/shared/queue/history.lua', 1],
-    [519, 'lua/shared/queue/names.lua', 1],
-    [565, 'lua/shared/queue/failure.lua', 1],
-    [575, 'lua/shared/queue/groups.lua', 1],
-    [716, 'lua/shared/queue/ready.lua', 1],
-    [750, 'lua/shared/queue/dead.lua', 1],
-    [819, 'lua/shared/queue/find.lua', 1],
-    [848, 'lua/shared/queue/displace.lua', 1],
-    [867, 'lua/shared/queue/begin-again.lua', 1],
-    [886, 'lua/shared/queue/idle.lua', 1],
-    [948, 'lua/queue/requeue.lua', 54],
-    [994, 'lua/shared/queue/publish.lua', 1],
-    [995, 'lua/shared/queue/message.lua', 1],
-    [1038, 'lua/shared/queue/publish.lua', 3],
-    [1044, 'lua/queue/requeue.lua', 101],
+    [142, 'lua/shared/queue/save.lua', 1],
+    [197, 'lua/shared/queue/marks.lua', 1],
+    [211, 'lua/shared/queue/rate.lua', 1],
+    [231, 'lua/shared/queue/job.lua', 1],
+    [243, 'lua/shared/queue/plain-head.lua', 1],
+    [258, 'lua/shared/queue/job.lua', 14],
+    [335, 'lua/shared/queue/flags.lua', 1],
+    [364, 'lua/shared/queue/run.lua', 1],
+    [411, 'lua/shared/queue/parents.lua', 1],
+    [492, 'lua/shared/queue/happened.lua', 1],
+    [504, 'lua/shared/queue/entries.lua', 1],
+    [522, 'lua/shared/queue/history.lua', 1],
+    [536, 'lua/shared/queue/names.lua', 1],
+    [582, 'lua/shared/queue/failure.lua', 1],
+    [592, 'lua/shared/queue/groups.lua', 1],
+    [733, 'lua/shared/queue/ready.lua', 1],
+    [767, 'lua/shared/queue/dead.lua', 1],
+    [836, 'lua/shared/queue/find.lua', 1],
+    [865, 'lua/shared/queue/displace.lua', 1],
+    [884, 'lua/shared/queue/begin-again.lua', 1],
+    [903, 'lua/shared/queue/idle.lua', 1],
+    [965, 'lua/queue/requeue.lua', 54],
+    [1011, 'lua/shared/queue/publish.lua', 1],
+    [1012, 'lua/shared/queue/message.lua', 1],
+    [1055, 'lua/shared/queue/publish.lua', 3],
+    [1061, 'lua/queue/requeue.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -30301,7 +30653,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'ec55dda96f89614cff35afe39cd1e900048317fd',
+    sha1: '40d5a47ebe6f61df2682f5ef34c371e022680d34',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30445,7 +30797,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -30497,6 +30851,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -30851,7 +31206,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -30880,7 +31235,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -30969,8 +31325,9 @@ local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -30979,8 +31336,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -31014,13 +31383,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -31846,7 +32215,7 @@ end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-  local job, run = read_job(stored[1]), unpack_run(stored[2])
+  local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run, now_us)
   cancel_job(keys, queue, seq, job, run)
@@ -32019,7 +32388,7 @@ for at = failures_at, #failures, 5 do
       stop_job(keys, queue, seq, now_us)
     end
   else
-    local job, delay_ms = read_job(record), tonumber(failures[at + 2])
+    local job, delay_ms = read_job(record, queue.usual), tonumber(failures[at + 2])
     redis.call('ZREM', leases, seq)
     end_claim(keys, queue, job, run, now_us)
     if run.attempts >= job.max_attempts then
@@ -32086,7 +32455,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -32157,66 +32526,68 @@ return { 'retried', queue.chores, refused, buried }
     [49, 'lua/shared/calls.lua', 1],
     [95, 'lua/shared/tell.lua', 1],
     [120, 'lua/shared/queue/state.lua', 1],
-    [196, 'lua/shared/queue/count-job.lua', 1],
-    [209, 'lua/shared/queue/note-spans.lua', 1],
-    [210, 'lua/shared/queue/note-alike.lua', 1],
-    [211, 'lua/shared/queue/bucket.lua', 1],
-    [223, 'lua/shared/queue/leave-notes.lua', 1],
-    [241, 'lua/shared/queue/fold.lua', 1],
-    [242, 'lua/shared/queue/statistics.lua', 1],
-    [478, 'lua/shared/queue/fold.lua', 3],
-    [489, 'lua/shared/queue/leave-notes.lua', 20],
-    [493, 'lua/shared/queue/note-alike.lua', 4],
-    [508, 'lua/shared/queue/note-spans.lua', 3],
-    [534, 'lua/shared/queue/save.lua', 1],
-    [588, 'lua/shared/queue/save-call.lua', 1],
-    [596, 'lua/shared/queue/settings.lua', 1],
-    [623, 'lua/shared/queue/marks.lua', 1],
-    [637, 'lua/shared/queue/note-due.lua', 1],
-    [645, 'lua/shared/queue/rate.lua', 1],
-    [665, 'lua/shared/queue/job.lua', 1],
-    [756, 'lua/shared/queue/flags.lua', 1],
-    [785, 'lua/shared/queue/run.lua', 1],
-    [832, 'lua/shared/queue/parents.lua', 1],
-    [913, 'lua/shared/queue/happened.lua', 1],
-    [925, 'lua/shared/queue/entries.lua', 1],
-    [943, 'lua/shared/queue/history.lua', 1],
-    [957, 'lua/shared/queue/names.lua', 1],
-    [1003, 'lua/shared/queue/failure.lua', 1],
-    [1013, 'lua/shared/queue/note-failure.lua', 1],
-    [1017, 'lua/shared/queue/groups.lua', 1],
-    [1158, 'lua/shared/queue/ready.lua', 1],
-    [1192, 'lua/shared/queue/backoff.lua', 1],
-    [1232, 'lua/shared/queue/dead.lua', 1],
-    [1301, 'lua/shared/queue/end.lua', 1],
-    [1322, 'lua/shared/queue/leave-tags.lua', 1],
-    [1331, 'lua/shared/queue/end.lua', 23],
-    [1348, 'lua/shared/queue/note-end.lua', 1],
-    [1378, 'lua/shared/queue/tell-others.lua', 1],
-    [1380, 'lua/shared/queue/packed-notes.lua', 1],
-    [1381, 'lua/shared/queue/packed-notes.lua', 3],
-    [1389, 'lua/shared/queue/tell-others.lua', 4],
-    [1392, 'lua/shared/queue/result.lua', 1],
-    [1417, 'lua/shared/queue/tell-ends.lua', 1],
-    [1473, 'lua/shared/queue/tell-others.lua', 9],
-    [1476, 'lua/shared/queue/tell-others.lua', 13],
-    [1479, 'lua/shared/queue/publish.lua', 1],
-    [1480, 'lua/shared/queue/message.lua', 1],
-    [1523, 'lua/shared/queue/publish.lua', 3],
-    [1529, 'lua/shared/queue/tell-others.lua', 17],
-    [1532, 'lua/shared/queue/cancel.lua', 1],
-    [1540, 'lua/shared/queue/stop.lua', 1],
-    [1548, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1555, 'lua/shared/queue/idle.lua', 1],
-    [1617, 'lua/shared/queue/judge-one.lua', 1],
-    [1627, 'lua/shared/queue/told.lua', 1],
-    [1649, 'lua/shared/queue/freed.lua', 1],
-    [1658, 'lua/queue/retry.lua', 79],
-    [1739, 'lua/shared/queue/settle.lua', 1],
-    [1740, 'lua/shared/queue/unblock.lua', 1],
-    [1746, 'lua/shared/queue/outbox.lua', 1],
-    [1757, 'lua/shared/queue/settle.lua', 18],
-    [1831, 'lua/queue/retry.lua', 161],
+    [199, 'lua/shared/queue/count-job.lua', 1],
+    [212, 'lua/shared/queue/note-spans.lua', 1],
+    [213, 'lua/shared/queue/note-alike.lua', 1],
+    [214, 'lua/shared/queue/bucket.lua', 1],
+    [226, 'lua/shared/queue/leave-notes.lua', 1],
+    [244, 'lua/shared/queue/fold.lua', 1],
+    [245, 'lua/shared/queue/statistics.lua', 1],
+    [481, 'lua/shared/queue/fold.lua', 3],
+    [492, 'lua/shared/queue/leave-notes.lua', 20],
+    [496, 'lua/shared/queue/note-alike.lua', 4],
+    [511, 'lua/shared/queue/note-spans.lua', 3],
+    [537, 'lua/shared/queue/save.lua', 1],
+    [592, 'lua/shared/queue/save-call.lua', 1],
+    [600, 'lua/shared/queue/settings.lua', 1],
+    [627, 'lua/shared/queue/marks.lua', 1],
+    [641, 'lua/shared/queue/note-due.lua', 1],
+    [649, 'lua/shared/queue/rate.lua', 1],
+    [669, 'lua/shared/queue/job.lua', 1],
+    [681, 'lua/shared/queue/plain-head.lua', 1],
+    [696, 'lua/shared/queue/job.lua', 14],
+    [773, 'lua/shared/queue/flags.lua', 1],
+    [802, 'lua/shared/queue/run.lua', 1],
+    [849, 'lua/shared/queue/parents.lua', 1],
+    [930, 'lua/shared/queue/happened.lua', 1],
+    [942, 'lua/shared/queue/entries.lua', 1],
+    [960, 'lua/shared/queue/history.lua', 1],
+    [974, 'lua/shared/queue/names.lua', 1],
+    [1020, 'lua/shared/queue/failure.lua', 1],
+    [1030, 'lua/shared/queue/note-failure.lua', 1],
+    [1034, 'lua/shared/queue/groups.lua', 1],
+    [1175, 'lua/shared/queue/ready.lua', 1],
+    [1209, 'lua/shared/queue/backoff.lua', 1],
+    [1249, 'lua/shared/queue/dead.lua', 1],
+    [1318, 'lua/shared/queue/end.lua', 1],
+    [1339, 'lua/shared/queue/leave-tags.lua', 1],
+    [1348, 'lua/shared/queue/end.lua', 23],
+    [1365, 'lua/shared/queue/note-end.lua', 1],
+    [1395, 'lua/shared/queue/tell-others.lua', 1],
+    [1397, 'lua/shared/queue/packed-notes.lua', 1],
+    [1398, 'lua/shared/queue/packed-notes.lua', 3],
+    [1406, 'lua/shared/queue/tell-others.lua', 4],
+    [1409, 'lua/shared/queue/result.lua', 1],
+    [1434, 'lua/shared/queue/tell-ends.lua', 1],
+    [1490, 'lua/shared/queue/tell-others.lua', 9],
+    [1493, 'lua/shared/queue/tell-others.lua', 13],
+    [1496, 'lua/shared/queue/publish.lua', 1],
+    [1497, 'lua/shared/queue/message.lua', 1],
+    [1540, 'lua/shared/queue/publish.lua', 3],
+    [1546, 'lua/shared/queue/tell-others.lua', 17],
+    [1549, 'lua/shared/queue/cancel.lua', 1],
+    [1557, 'lua/shared/queue/stop.lua', 1],
+    [1565, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1572, 'lua/shared/queue/idle.lua', 1],
+    [1634, 'lua/shared/queue/judge-one.lua', 1],
+    [1644, 'lua/shared/queue/told.lua', 1],
+    [1666, 'lua/shared/queue/freed.lua', 1],
+    [1675, 'lua/queue/retry.lua', 79],
+    [1756, 'lua/shared/queue/settle.lua', 1],
+    [1757, 'lua/shared/queue/unblock.lua', 1],
+    [1763, 'lua/shared/queue/outbox.lua', 1],
+    [1774, 'lua/shared/queue/settle.lua', 18],
+    [1848, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -32287,7 +32658,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
     name: 'queue/search-tagged',
-    sha1: '308d3121cfa27152ad03a4059b0f79af480ea39e',
+    sha1: 'd43cf355f701f8f40d35221a71fca52ae9b360c2',
     reads: true,
     bytes: true,
     source: `--[[
@@ -32337,7 +32708,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -32389,11 +32762,13 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -32402,8 +32777,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -32437,13 +32824,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -32607,8 +32994,8 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 -- Everything that is known of a job, appended to a list.
-local function tell_job(told, jobs, seq, record, run)
-  local job = read_job(record)
+local function tell_job(told, jobs, seq, record, run, usual)
+  local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   local failed_at_ms, kind, message = 0, '', ''
   if more[1] then
@@ -32661,9 +33048,9 @@ if #numbers > 0 then
   for at, seq in ipairs(numbers) do
     local record, packed = stored[at * 2 - 1], stored[at * 2]
     local run = packed and unpack_run(packed)
-    local named = name == '' or read_job(record).name == name
+    local named = name == '' or read_job(record, queue.usual).name == name
     if named and (state == '' or state_of(run) == state) then
-      tell_job(told, jobs, seq, record, run)
+      tell_job(told, jobs, seq, record, run, queue.usual)
     end
   end
 end
@@ -32676,14 +33063,16 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [1, 'lua/queue/search-tagged.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/job.lua', 1],
-    [193, 'lua/shared/queue/flags.lua', 1],
-    [222, 'lua/shared/queue/run.lua', 1],
-    [269, 'lua/shared/queue/failure.lua', 1],
-    [279, 'lua/shared/queue/fields.lua', 1],
-    [288, 'lua/shared/queue/find.lua', 1],
-    [317, 'lua/shared/queue/tell-job.lua', 1],
-    [353, 'lua/queue/search-tagged.lua', 29],
+    [105, 'lua/shared/queue/job.lua', 1],
+    [117, 'lua/shared/queue/plain-head.lua', 1],
+    [132, 'lua/shared/queue/job.lua', 14],
+    [209, 'lua/shared/queue/flags.lua', 1],
+    [238, 'lua/shared/queue/run.lua', 1],
+    [285, 'lua/shared/queue/failure.lua', 1],
+    [295, 'lua/shared/queue/fields.lua', 1],
+    [304, 'lua/shared/queue/find.lua', 1],
+    [333, 'lua/shared/queue/tell-job.lua', 1],
+    [369, 'lua/queue/search-tagged.lua', 29],
   ],
   encode(args) {
     return [
@@ -32744,7 +33133,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '2ef4255276046680c914f8f428f56d93dca89f4c',
+    sha1: 'afbe4cc447b9f030ed022661dbc92feeb22d49ff',
     reads: true,
     bytes: true,
     source: `--[[
@@ -32791,7 +33180,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -32843,11 +33234,13 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -32856,8 +33249,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -32891,13 +33296,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -33052,8 +33457,8 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 -- Everything that is known of a job, appended to a list.
-local function tell_job(told, jobs, seq, record, run)
-  local job = read_job(record)
+local function tell_job(told, jobs, seq, record, run, usual)
+  local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   local failed_at_ms, kind, message = 0, '', ''
   if more[1] then
@@ -33102,12 +33507,12 @@ for at = 1, #fields, 2 do
   -- Other entries of a job begin with a letter.
   if string.find(seq, '^%d') then
     local record = fields[at + 1]
-    local job = read_job(record)
+    local job = read_job(record, queue.usual)
     local packed = redis.call('HGET', jobs, 'r' .. seq)
     local run = packed and unpack_run(packed)
     local named = name == '' or job.name == name
     if named and (state == '' or state_of(run) == state) then
-      tell_job(told, jobs, seq, record, run)
+      tell_job(told, jobs, seq, record, run, queue.usual)
     end
   end
 end
@@ -33119,13 +33524,15 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [1, 'lua/queue/search.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/queue/state.lua', 1],
-    [99, 'lua/shared/queue/job.lua', 1],
-    [190, 'lua/shared/queue/flags.lua', 1],
-    [219, 'lua/shared/queue/run.lua', 1],
-    [266, 'lua/shared/queue/failure.lua', 1],
-    [276, 'lua/shared/queue/find.lua', 1],
-    [305, 'lua/shared/queue/tell-job.lua', 1],
-    [341, 'lua/queue/search.lua', 25],
+    [102, 'lua/shared/queue/job.lua', 1],
+    [114, 'lua/shared/queue/plain-head.lua', 1],
+    [129, 'lua/shared/queue/job.lua', 14],
+    [206, 'lua/shared/queue/flags.lua', 1],
+    [235, 'lua/shared/queue/run.lua', 1],
+    [282, 'lua/shared/queue/failure.lua', 1],
+    [292, 'lua/shared/queue/find.lua', 1],
+    [321, 'lua/shared/queue/tell-job.lua', 1],
+    [357, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [
@@ -33194,7 +33601,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
 export const stats: Operation<StatsArguments, StatsAnswer> = {
   script: {
     name: 'queue/stats',
-    sha1: '36316df8e74492b90ab99210bd49a8a4365d8a54',
+    sha1: '32d3a4f1a4a1eef1e01130f001364ef498003170',
     reads: true,
     bytes: true,
     source: `--[[
@@ -33246,7 +33653,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -33298,6 +33707,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
@@ -33591,9 +34001,9 @@ return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_nam
     [1, 'lua/queue/stats.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
-    [104, 'lua/shared/queue/statistics.lua', 1],
-    [340, 'lua/shared/queue/tell-period.lua', 1],
-    [362, 'lua/queue/stats.lua', 26],
+    [107, 'lua/shared/queue/statistics.lua', 1],
+    [343, 'lua/shared/queue/tell-period.lua', 1],
+    [365, 'lua/queue/stats.lua', 26],
   ],
   encode(args) {
     return [
@@ -33645,7 +34055,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '5d66d5d16f27f0282e6d413b860a98c72f0f6a77',
+    sha1: 'b2c84c3e65886130492d6ca173c9c1f4765087f1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33694,7 +34104,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -33746,6 +34158,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -33762,7 +34175,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -33791,7 +34204,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -33803,8 +34217,9 @@ local function save_queue(meta, queue)
   end
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -33813,8 +34228,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -33848,13 +34275,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -34076,7 +34503,7 @@ local seq, record, run = find_job(jobs, ids, id)
 if not seq then
   return { 'absent' }
 end
-local job = read_job(record)
+local job = read_job(record, queue.usual)
 local before = job.tags
 local after, count = other_tags(before, tags, tags_at, adds)
 if adds and count > MOST_TAGS then
@@ -34151,21 +34578,23 @@ return { 'tagged', after }
     [1, 'lua/queue/tag.lua', 1],
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/queue/state.lua', 1],
-    [101, 'lua/shared/queue/save.lua', 1],
-    [155, 'lua/shared/queue/job.lua', 1],
-    [246, 'lua/shared/queue/run.lua', 1],
-    [293, 'lua/shared/queue/happened.lua', 1],
-    [305, 'lua/shared/queue/flags.lua', 1],
-    [334, 'lua/shared/queue/find.lua', 1],
-    [363, 'lua/shared/queue/rewrite.lua', 1],
-    [379, 'lua/shared/queue/enter-tags.lua', 1],
-    [385, 'lua/shared/queue/leave-tags.lua', 1],
-    [394, 'lua/shared/queue/retag.lua', 1],
-    [416, 'lua/queue/tag.lua', 31],
-    [443, 'lua/shared/queue/publish.lua', 1],
-    [444, 'lua/shared/queue/message.lua', 1],
-    [487, 'lua/shared/queue/publish.lua', 3],
-    [493, 'lua/queue/tag.lua', 59],
+    [104, 'lua/shared/queue/save.lua', 1],
+    [159, 'lua/shared/queue/job.lua', 1],
+    [171, 'lua/shared/queue/plain-head.lua', 1],
+    [186, 'lua/shared/queue/job.lua', 14],
+    [263, 'lua/shared/queue/run.lua', 1],
+    [310, 'lua/shared/queue/happened.lua', 1],
+    [322, 'lua/shared/queue/flags.lua', 1],
+    [351, 'lua/shared/queue/find.lua', 1],
+    [380, 'lua/shared/queue/rewrite.lua', 1],
+    [396, 'lua/shared/queue/enter-tags.lua', 1],
+    [402, 'lua/shared/queue/leave-tags.lua', 1],
+    [411, 'lua/shared/queue/retag.lua', 1],
+    [433, 'lua/queue/tag.lua', 31],
+    [460, 'lua/shared/queue/publish.lua', 1],
+    [461, 'lua/shared/queue/message.lua', 1],
+    [504, 'lua/shared/queue/publish.lua', 3],
+    [510, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -34222,7 +34651,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
 export const tags: Operation<TagsArguments, TagsAnswer> = {
   script: {
     name: 'queue/tags',
-    sha1: '165369044e15b20d053979a3e5629bdcd0dd9ddb',
+    sha1: 'bb5d94c8b485701df023e2a64f793ee3306c8c65',
     reads: true,
     bytes: false,
     source: `--[[
@@ -34260,7 +34689,9 @@ local limit = tonumber(ARGV[2]) -- integer: how many at most
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -34312,6 +34743,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 
@@ -34336,7 +34768,7 @@ return { 'tags', last, told }
   lines: [
     [1, 'lua/queue/tags.lua', 1],
     [14, 'lua/shared/queue/state.lua', 1],
-    [90, 'lua/queue/tags.lua', 15],
+    [93, 'lua/queue/tags.lua', 15],
   ],
   encode(args) {
     return [
@@ -34386,7 +34818,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: '8246bf0d1e5b8b114735e8be047069c4c228189e',
+    sha1: 'f655e1e357633c1432d5ac98056ee1d054028b8a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34432,7 +34864,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -34484,11 +34918,13 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -34497,8 +34933,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -34532,13 +34980,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -34667,11 +35115,11 @@ local function flagged(flags, flag)
 end
 -- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
 -- the run.
-local function flag_job(jobs, seq, record, run, flag)
+local function flag_job(jobs, queue, seq, record, run, flag)
   if run and has_flag(run.flags, flag) then
     return run
   elseif not run then
-    local name = read_job(record).name
+    local name = read_job(record, queue.usual).name
     run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
   end
   run.flags = flagged(run.flags, flag)
@@ -34737,13 +35185,13 @@ for at = wanted_at, #wanted, 1 do
   local is_tracked = run ~= nil and has_flag(run.flags, TRACKED)
   if seq and follows ~= is_tracked then
     if follows then
-      run = flag_job(jobs, seq, record, run, TRACKED)
+      run = flag_job(jobs, queue, seq, record, run, TRACKED)
       redis.call('ZADD', tagged, '0', '\\0' .. seq)
     else
       redis.call('ZREM', tagged, '\\0' .. seq)
       unflag_job(jobs, seq, run, TRACKED)
     end
-    happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record), run, '')
+    happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record, queue.usual), run, '')
   end
   outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
 end
@@ -34808,18 +35256,20 @@ return { 'tracking', outcomes }
     [1, 'lua/queue/track.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [98, 'lua/shared/queue/job.lua', 1],
-    [189, 'lua/shared/queue/run.lua', 1],
-    [236, 'lua/shared/queue/happened.lua', 1],
-    [248, 'lua/shared/queue/flags.lua', 1],
-    [277, 'lua/shared/queue/flag-job.lua', 1],
-    [295, 'lua/shared/queue/unflag-job.lua', 1],
-    [305, 'lua/shared/queue/find.lua', 1],
-    [334, 'lua/queue/track.lua', 25],
-    [360, 'lua/shared/queue/publish.lua', 1],
-    [361, 'lua/shared/queue/message.lua', 1],
-    [404, 'lua/shared/queue/publish.lua', 3],
-    [410, 'lua/queue/track.lua', 52],
+    [101, 'lua/shared/queue/job.lua', 1],
+    [113, 'lua/shared/queue/plain-head.lua', 1],
+    [128, 'lua/shared/queue/job.lua', 14],
+    [205, 'lua/shared/queue/run.lua', 1],
+    [252, 'lua/shared/queue/happened.lua', 1],
+    [264, 'lua/shared/queue/flags.lua', 1],
+    [293, 'lua/shared/queue/flag-job.lua', 1],
+    [311, 'lua/shared/queue/unflag-job.lua', 1],
+    [321, 'lua/shared/queue/find.lua', 1],
+    [350, 'lua/queue/track.lua', 25],
+    [376, 'lua/shared/queue/publish.lua', 1],
+    [377, 'lua/shared/queue/message.lua', 1],
+    [420, 'lua/shared/queue/publish.lua', 3],
+    [426, 'lua/queue/track.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -34861,7 +35311,7 @@ export type UnrecurAnswer =
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
   script: {
     name: 'queue/unrecur',
-    sha1: '936c52e39f36622b7b78008b2b8f62cc25d74736',
+    sha1: 'd9e797d8996d0eda1eb7c4fefe7303835edad465',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34898,7 +35348,9 @@ local id = ARGV[1] -- text: the recurring job
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -34950,6 +35402,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -34966,7 +35419,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -34995,7 +35448,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -35033,9 +35487,9 @@ return { 'removed', existed > 0 and 1 or 0 }
   lines: [
     [1, 'lua/queue/unrecur.lua', 1],
     [13, 'lua/shared/queue/state.lua', 1],
-    [89, 'lua/shared/queue/save.lua', 1],
-    [143, 'lua/shared/queue/leave-short.lua', 1],
-    [154, 'lua/queue/unrecur.lua', 16],
+    [92, 'lua/shared/queue/save.lua', 1],
+    [147, 'lua/shared/queue/leave-short.lua', 1],
+    [158, 'lua/queue/unrecur.lua', 16],
   ],
   encode(args) {
     return [
@@ -35083,7 +35537,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '6b3846b7d34a559596739561c2555f996c175dfb',
+    sha1: '3ff9d0ce704d31a7e7409dbcbbb008cbc6966cef',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35145,7 +35599,9 @@ end
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -35197,6 +35653,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -35226,7 +35683,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -35255,7 +35712,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 
@@ -35281,8 +35739,9 @@ local function set_mark(queue, mark)
   end
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; \`id\` is what its user calls it, and empty where that is the number.
@@ -35291,8 +35750,20 @@ end
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
 end
 
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
@@ -35326,13 +35797,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,
@@ -35601,7 +36072,7 @@ local function link_here(keys, queue, id)
           flagged(run.flags, PARENT),
           run.name
         )
-      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record, queue.usual).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
   return seq
@@ -36198,7 +36669,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
@@ -36539,45 +37010,47 @@ return { 'watched', queue.chores, absent }
     [1, 'lua/queue/watch.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/queue/state.lua', 1],
-    [114, 'lua/shared/queue/count-job.lua', 1],
-    [127, 'lua/shared/queue/save.lua', 1],
-    [181, 'lua/shared/queue/marks.lua', 1],
-    [195, 'lua/shared/queue/job.lua', 1],
-    [286, 'lua/shared/queue/flags.lua', 1],
-    [315, 'lua/shared/queue/run.lua', 1],
-    [362, 'lua/shared/queue/failure.lua', 1],
-    [372, 'lua/shared/queue/find.lua', 1],
-    [401, 'lua/shared/queue/parents.lua', 1],
-    [482, 'lua/shared/queue/note-due.lua', 1],
-    [490, 'lua/shared/queue/link.lua', 1],
-    [553, 'lua/queue/watch.lua', 45],
-    [590, 'lua/shared/queue/settle.lua', 1],
-    [591, 'lua/shared/queue/rate.lua', 1],
-    [611, 'lua/shared/queue/groups.lua', 1],
-    [752, 'lua/shared/queue/ready.lua', 1],
-    [786, 'lua/shared/queue/names.lua', 1],
-    [832, 'lua/shared/queue/dead.lua', 1],
-    [901, 'lua/shared/queue/end.lua', 1],
-    [922, 'lua/shared/queue/leave-tags.lua', 1],
-    [931, 'lua/shared/queue/end.lua', 23],
-    [948, 'lua/shared/queue/backoff.lua', 1],
-    [988, 'lua/shared/queue/unblock.lua', 1],
-    [994, 'lua/shared/queue/outbox.lua', 1],
-    [1005, 'lua/shared/queue/entries.lua', 1],
-    [1023, 'lua/shared/queue/history.lua', 1],
-    [1037, 'lua/shared/queue/happened.lua', 1],
-    [1049, 'lua/shared/queue/note-end.lua', 1],
-    [1079, 'lua/shared/queue/cancel.lua', 1],
-    [1087, 'lua/shared/queue/settle.lua', 18],
-    [1161, 'lua/queue/watch.lua', 83],
-    [1164, 'lua/shared/queue/leave-notes.lua', 1],
-    [1182, 'lua/shared/queue/fold.lua', 1],
-    [1183, 'lua/shared/queue/statistics.lua', 1],
-    [1419, 'lua/shared/queue/fold.lua', 3],
-    [1430, 'lua/shared/queue/leave-notes.lua', 20],
-    [1434, 'lua/shared/queue/packed-notes.lua', 1],
-    [1435, 'lua/shared/queue/packed-notes.lua', 3],
-    [1443, 'lua/queue/watch.lua', 88],
+    [117, 'lua/shared/queue/count-job.lua', 1],
+    [130, 'lua/shared/queue/save.lua', 1],
+    [185, 'lua/shared/queue/marks.lua', 1],
+    [199, 'lua/shared/queue/job.lua', 1],
+    [211, 'lua/shared/queue/plain-head.lua', 1],
+    [226, 'lua/shared/queue/job.lua', 14],
+    [303, 'lua/shared/queue/flags.lua', 1],
+    [332, 'lua/shared/queue/run.lua', 1],
+    [379, 'lua/shared/queue/failure.lua', 1],
+    [389, 'lua/shared/queue/find.lua', 1],
+    [418, 'lua/shared/queue/parents.lua', 1],
+    [499, 'lua/shared/queue/note-due.lua', 1],
+    [507, 'lua/shared/queue/link.lua', 1],
+    [570, 'lua/queue/watch.lua', 45],
+    [607, 'lua/shared/queue/settle.lua', 1],
+    [608, 'lua/shared/queue/rate.lua', 1],
+    [628, 'lua/shared/queue/groups.lua', 1],
+    [769, 'lua/shared/queue/ready.lua', 1],
+    [803, 'lua/shared/queue/names.lua', 1],
+    [849, 'lua/shared/queue/dead.lua', 1],
+    [918, 'lua/shared/queue/end.lua', 1],
+    [939, 'lua/shared/queue/leave-tags.lua', 1],
+    [948, 'lua/shared/queue/end.lua', 23],
+    [965, 'lua/shared/queue/backoff.lua', 1],
+    [1005, 'lua/shared/queue/unblock.lua', 1],
+    [1011, 'lua/shared/queue/outbox.lua', 1],
+    [1022, 'lua/shared/queue/entries.lua', 1],
+    [1040, 'lua/shared/queue/history.lua', 1],
+    [1054, 'lua/shared/queue/happened.lua', 1],
+    [1066, 'lua/shared/queue/note-end.lua', 1],
+    [1096, 'lua/shared/queue/cancel.lua', 1],
+    [1104, 'lua/shared/queue/settle.lua', 18],
+    [1178, 'lua/queue/watch.lua', 83],
+    [1181, 'lua/shared/queue/leave-notes.lua', 1],
+    [1199, 'lua/shared/queue/fold.lua', 1],
+    [1200, 'lua/shared/queue/statistics.lua', 1],
+    [1436, 'lua/shared/queue/fold.lua', 3],
+    [1447, 'lua/shared/queue/leave-notes.lua', 20],
+    [1451, 'lua/shared/queue/packed-notes.lua', 1],
+    [1452, 'lua/shared/queue/packed-notes.lua', 3],
+    [1460, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

@@ -9,7 +9,7 @@ import { toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Advanced, NextJob } from './advancing.ts'
-import type { Exchanged, LossReason } from './exchange.ts'
+import type { Exchanged, LossReason, ToldJob } from './exchange.ts'
 import { toId } from './ids.ts'
 import { PLAIN } from './job-options.ts'
 import type { Leased } from './leased.ts'
@@ -79,8 +79,6 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   readonly trace: string
   /** How long this attempt may take; 0: no bound. */
   readonly maxRunMs: number
-  /** When it was enqueued, in milliseconds of the server's clock. */
-  readonly enqueuedAtMs: number
   readonly #source: Source
   readonly #settling: Settling
   readonly #encoded: Buffer
@@ -101,13 +99,13 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     at: number,
     options: Options | undefined,
   ) {
-    const told = exchanged.jobs[at] as Exchanged['jobs'][number]
+    const told = exchanged.jobs[at] as ToldJob
     this.#source = source
     this.#settling = settling
     this.#encoded = told.payload
     this.#endsAt = exchanged.endsAt
     this.#expiresAtMs = exchanged.endsAtMs
-    this.number = String(told.number)
+    this.number = told.number
     this.token = told.token
     const { id = this.number } = options ?? {}
     this.id = id === this.number ? toId(source, id) : id
@@ -119,12 +117,16 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     this.tags = options === undefined || options.tags === '' ? NO_TAGS : options.tags.split('\0')
     this.trace = options?.trace ?? ''
     this.maxRunMs = options?.maxRunMs ?? 0
-    this.enqueuedAtMs = Math.floor(told.number / 1000)
   }
 
   /** Which partition of its queue it is from; null: the queue has none. */
   get partition(): number | null {
     return this.#source.partition
+  }
+
+  /** When it was enqueued, in milliseconds of the server's clock. */
+  get enqueuedAtMs(): number {
+    return Math.floor(Number(this.number) / 1000)
   }
 
   /** Throws what the codec throws when it cannot read the payload. */

@@ -27,7 +27,7 @@ const BATCHES: BatchTerms = {
   underWay: 2,
   waiting: 100_000,
 }
-const MAX_PLAIN_NAME_BYTES = 255
+const MAX_PLAIN_NAME_BYTES = 254
 
 /** A job on its way. */
 export interface Outgoing {

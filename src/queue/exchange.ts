@@ -1,6 +1,11 @@
 // One call for both: jobs that are done are acked, and others are claimed.
 
-import { type AckAndClaimAnswer, ackAndClaim, ackAndClaimPlain } from '../generated/queue.ts'
+import {
+  type AckAndClaimAnswer,
+  type AckAndClaimPlainAnswer,
+  ackAndClaim,
+  ackAndClaimPlain,
+} from '../generated/queue.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
@@ -24,9 +29,18 @@ export interface Exchange {
   readonly worker: string
 }
 
+/** What is told of every claimed job. */
+export interface ToldJob {
+  readonly number: string
+  readonly token: number
+  readonly attempt: number
+  readonly name: string
+  readonly payload: Buffer
+}
+
 export interface Exchanged {
   readonly nowMs: number
-  readonly jobs: AckAndClaimAnswer['jobs']
+  readonly jobs: readonly ToldJob[]
   readonly options: AckAndClaimAnswer['options']
   /** Until when the jobs are claimed, by the server's clock and by `performance.now()`. */
   readonly endsAtMs: number
@@ -63,7 +77,7 @@ export async function exchange(source: Source, wanted: Exchange): Promise<Exchan
       const answer = await run(ackAndClaimPlain, (given) => ({ ...common, ...(id = given) }))
       if (answer.status === 'claimed') {
         void source.chores.see(answer.chores)
-        return { ...told(answer, askedAt), ...NOTHING_ELSE }
+        return { ...told(answer, askedAt), jobs: plainJobs(answer), ...NOTHING_ELSE }
       }
       source.pace.slowly = SLOW_CALLS
       return slowly(source, await run(ackAndClaim, () => ({ ...common, ...(id as CallId) })), askedAt)
@@ -74,14 +88,25 @@ export async function exchange(source: Source, wanted: Exchange): Promise<Exchan
 
 const NOTHING_ELSE = { options: [], paused: false, refused: new Map<number, LossReason>() }
 
-type Told = Pick<AckAndClaimAnswer, 'nowMs' | 'endsAtMs' | 'waits' | 'recheckMs' | 'jobs'>
+type PlainJobs = Extract<AckAndClaimPlainAnswer, { status: 'claimed' }>
+type Told = Pick<AckAndClaimAnswer, 'nowMs' | 'endsAtMs' | 'waits' | 'recheckMs'>
 
-function told({ nowMs, endsAtMs, waits, recheckMs, jobs }: Told, askedAt: number) {
-  return { nowMs, jobs, endsAtMs, endsAt: endsAtOf(askedAt, endsAtMs - nowMs), waits, recheckMs }
+function told({ nowMs, endsAtMs, waits, recheckMs }: Told, askedAt: number) {
+  return { nowMs, endsAtMs, endsAt: endsAtOf(askedAt, endsAtMs - nowMs), waits, recheckMs }
+}
+
+/** Their tokens follow one another, and one name may be that of all. */
+function plainJobs({ token, numbers, names, payloads }: PlainJobs): ToldJob[] {
+  const [first = ''] = names
+  const each = numbers.split(' ')
+  return payloads.map((payload, at) => {
+    return { number: each[at] ?? '', token: token + at, attempt: 1, name: names[at] ?? first, payload }
+  })
 }
 
 function slowly({ chores }: Source, answer: AckAndClaimAnswer, askedAt: number): Exchanged {
   void chores.see(answer.chores)
   const { options, paused } = answer
-  return { ...told(answer, askedAt), options, paused, refused: reasonsOf(answer.refused) }
+  const jobs = answer.jobs.map((job) => ({ ...job, number: String(job.number) }))
+  return { ...told(answer, askedAt), jobs, options, paused, refused: reasonsOf(answer.refused) }
 }

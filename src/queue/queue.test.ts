@@ -112,7 +112,7 @@ describe('enqueue and claim', () => {
 
 describe('a claimed job', () => {
   test('is none where its lease was over before the answer came', () => {
-    const told = { number: 1, token: 1, attempt: 1, name: 'mail', payload: Buffer.from('{}') }
+    const told = { number: '1', token: 1, attempt: 1, name: 'mail', payload: Buffer.from('{}') }
     const exchanged = (endsAt: number): Exchanged => ({
       nowMs: 0,
       jobs: [told],

@@ -37,7 +37,8 @@ export interface Job extends Standing {
   isTracked: boolean
 }
 
-const HEAD = { plain: 5, full: 41 }
+// All have the usual name, which is not repeated.
+const HEAD = { plain: 1, full: 41 }
 
 export function newJob(number: number, payload: string, spec: Spec | null): Job {
   return {

@@ -24,13 +24,13 @@ local function claimed_before(jobs, leases, token, count, ends_ms)
 end
 
 -- Tells them as they were told before. A job that is not claimed by that call any more is left out.
-local function tell_again(found, count)
+local function tell_again(found, count, usual)
   local told, options = {}, {}
   local place = 0
   for at = 1, count do
     local each = found[at]
     if each then
-      local job = read_job(each.record)
+      local job = read_job(each.record, usual)
       if not job.is_plain then
         tell_options(options, place, each.seq, job)
       end

@@ -7,7 +7,7 @@ local function show_due(keys, queue, now_us, most)
     local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
     redis.call('ZREM', keys.scheduled, seq)
     if stored[1] then
-      local job, run = read_job(stored[1]), unpack_run(stored[2])
+      local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
       queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
       stand_ready(keys, queue, job, seq, false, now_us)
       redis.call(

@@ -23,7 +23,7 @@ local function drop_done(keys, queue, settings, now_ms, most)
     local record = stored[at * 2 - 1]
     if record then
       queue.done = queue.done - #record
-      erase_job(keys, queue, seq, read_job(record), unpack_run(stored[at * 2]))
+      erase_job(keys, queue, seq, read_job(record, queue.usual), unpack_run(stored[at * 2]))
     end
   end
 end
@@ -42,7 +42,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     queue.claimed = queue.claimed - run.size
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
-    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq)) or nil
+    local job = run.flags ~= PLAIN and read_job(redis.call('HGET', keys.jobs, seq), queue.usual) or nil
     if has_flag(run.flags, PARENT) then
       end_parent(keys, queue, seq, job.id, 'f', result)
       run.flags = run.flags - PARENT

@@ -1,10 +1,10 @@
 -- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
 -- the run.
-local function flag_job(jobs, seq, record, run, flag)
+local function flag_job(jobs, queue, seq, record, run, flag)
   if run and has_flag(run.flags, flag) then
     return run
   elseif not run then
-    local name = read_job(record).name
+    local name = read_job(record, queue.usual).name
     run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
   end
   run.flags = flagged(run.flags, flag)

@@ -1,6 +1,7 @@
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name. Any other
--- head begins with '\0', and has all the options; see full_head.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's `usual` name it is one byte that says so. Any other head begins with '\0', and has all the options; see
+-- full_head.
 --
 -- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
 -- before it; `id` is what its user calls it, and empty where that is the number.
@@ -9,9 +10,7 @@
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
-local function plain_head(name)
-  return string.char(#name) .. name
-end
+-- @include shared/queue/plain-head
 
 -- `backoff`: 0: none, 1: fixed, 2: linear, 3: exponential; `jitter` in percent; `unique`: the key that holds others off,
 -- behind a letter that says until when; `tags` are separated by '\0'; `keep_result_ms`:
@@ -44,13 +43,13 @@ local function full_head(job)
 end
 
 -- The job of a record. Its payload begins at `body_at`.
-local function read_job(record)
-  local length = string.byte(record)
-  if length > 0 then
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
     return {
       is_plain = true,
-      body_at = length + 2,
-      name = string.sub(record, 2, length + 1),
+      body_at = body_at,
+      name = name,
       priority = 0,
       max_attempts = MAX_ATTEMPTS,
       max_run_ms = 0,

@@ -29,16 +29,14 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
       local run = unpack_run(packed)
       attempts, flags, since_ms = run.attempts + 1, run.flags, run.at_ms
     end
-    local length = string.byte(record)
-    if length > 0 then
+    if string.byte(record) > 0 then
       -- One that was requeued may have a failure to forget.
       if packed and attempts == 1 and flags == PLAIN then
         flags = 0
       end
-      body_at = length + 2
-      name = string.sub(record, 2, length + 1)
+      name, body_at = plain_name(record, queue.usual)
     else
-      local job = read_job(record)
+      local job = read_job(record, queue.usual)
       flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
       tell_options(options, (at - 1) / 3, seq, job)
       if job.unique ~= '' then

@@ -24,7 +24,7 @@ local function link_here(keys, queue, id)
           flagged(run.flags, PARENT),
           run.name
         )
-      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record).name)
+      or pack_run('r', 0, 0, at_ms, #record, PARENT, read_job(record, queue.usual).name)
     redis.call('HSET', keys.jobs, 'r' .. seq, packed)
   end
   return seq

@@ -1,4 +1,5 @@
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
+-- @include shared/queue/plain-head
 
 -- Whether nothing but plain jobs can be met, nobody listens, and the call is not a repeated one. Of the marks only
 -- those of priorities and groups count.
@@ -69,15 +70,19 @@ local function note_ran(queue, now_ms, name, since_sum, soonest, latest, stored)
   end
 end
 
--- Notes how long claimed jobs waited: of each, five values that are told of it.
-local function note_waited(queue, told, name, sum_us, now_us)
-  local count = #told / 5
+-- Notes how long claimed jobs waited.
+local function note_waited(queue, numbers, names, are_alike, sum_us, now_us)
+  local count = #numbers
   -- Numbers are times, and rise.
-  local least, greatest = (now_us - told[#told - 4]) / 1000, (now_us - told[1]) / 1000
+  local least, greatest = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
   local sum = (now_us * count - sum_us) / 1000
-  if not name or not note_alike(queue, 'w', name, count, sum, least, greatest) then
+  if not are_alike or not note_alike(queue, 'w', names[1], count, sum, least, greatest) then
     -- @include shared/queue/note-spans
-    note_spans(queue, 'w', told, 5, 3, now_us, 1000)
+    local list = {}
+    for at, seq in ipairs(numbers) do
+      list[at * 2 - 1], list[at * 2] = seq, names[at]
+    end
+    note_spans(queue, 'w', list, 2, 1, now_us, 1000)
   end
 end
 
@@ -105,34 +110,29 @@ local function look_at_listed(jobs, ready, count)
   return numbers, stored
 end
 
--- Leases the first jobs of the list, and notes how long they waited. Answers what is told of them.
+-- Leases the first jobs of the list, and notes how long they waited. Answers their names, one if all have the same, and
+-- their payloads.
 local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, ends_ms)
   local now_ms = math.floor(now_us / 1000)
-  local ends, token, bytes = string.format('%.0f', ends_ms), queue.token, 0
-  local told, runs, scores, count = {}, {}, {}, #numbers
-  local last_name, are_alike, sum_us = nil, true, 0
+  local ends, token, usual = string.format('%.0f', ends_ms), queue.token, queue.usual
+  local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
+  local are_alike, bytes, sum_us = true, 0, 0
   for at, seq in ipairs(numbers) do
-    local record, number = stored[at], tonumber(seq)
-    local size, length = #record, string.byte(record)
-    local name = string.sub(record, 2, length + 1)
-    token, bytes = token + 1, bytes + size
-    local to, pair = at * 5, at * 2
-    told[to - 4], told[to - 3], told[to - 2] = number, token, 1
-    told[to - 1], told[to] = name, string.sub(record, length + 2)
+    local record, pair = stored[at], at * 2
+    local size, name, body_at = #record, plain_name(record, usual)
+    names[at], payloads[at] = name, string.sub(record, body_at)
     runs[pair - 1] = 'r' .. seq
-    runs[pair] = struct.pack('>c1dHdI4B', 'c', token, 1, now_ms, size, PLAIN) .. name
+    runs[pair] = struct.pack('>c1dHdI4B', 'c', token + at, 1, now_ms, size, PLAIN) .. name
     scores[pair - 1], scores[pair] = ends, seq
-    if name ~= last_name then
-      last_name, are_alike = name, at == 1
-    end
-    sum_us = sum_us + number
+    are_alike = are_alike and name == names[1]
+    bytes, sum_us = bytes + size, sum_us + seq
   end
   redis.call('LTRIM', ready, string.format('%d', count), '-1')
   redis.call('HSET', jobs, unpack(runs))
   widen(queue, WIDE_LEASES, scores, '+inf', WIDE)
   redis.call('ZADD', leases, unpack(scores))
   note_due(queue, ends_ms)
-  note_waited(queue, told, are_alike and last_name, sum_us, now_us)
-  queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
-  return told
+  note_waited(queue, numbers, names, are_alike, sum_us, now_us)
+  queue.token, queue.ready, queue.claimed = token + count, queue.ready - bytes, queue.claimed + bytes
+  return are_alike and { names[1] } or names, payloads
 end

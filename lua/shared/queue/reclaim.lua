@@ -15,7 +15,7 @@ local function reclaim_lost(keys, queue, now_us, most)
     local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
     redis.call('ZREM', keys.leases, seq)
     if stored[1] then
-      local job, run = read_job(stored[1]), unpack_run(stored[2])
+      local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
       end_claim(keys, queue, job, run, now_us)
       if run.state == 'x' then
         cancel_job(keys, queue, seq, job, run)

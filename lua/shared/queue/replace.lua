@@ -43,7 +43,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if not stored[1] or (run and run.attempts > 0) or not string.find(state, '[rbsw]') then
     return
   end
-  local old, token, flags = read_job(stored[1]), 0, 0
+  local old, token, flags = read_job(stored[1], queue.usual), 0, 0
   if run then
     token, flags = run.token, run.flags == PLAIN and 0 or run.flags
   end

@@ -12,7 +12,7 @@ end
 
 local function packed_state(queue)
   return struct.pack(
-    '>ddddddddddddddddddddddddddddd',
+    '>dddddddddddddddddddddddddddddc0',
     queue.began_us,
     queue.last,
     queue.token,
@@ -41,7 +41,8 @@ local function packed_state(queue)
     queue.blocked,
     queue.claimed,
     queue.dead,
-    queue.done
+    queue.done,
+    queue.usual
   )
 end
 

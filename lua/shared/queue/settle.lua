@@ -41,7 +41,7 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   if not run or run.state ~= 'w' then
     return false
   end
-  local job = read_job(stored[1])
+  local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
     local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')

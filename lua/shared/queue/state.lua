@@ -20,7 +20,9 @@
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
+local USUAL_AT = 29 * 8 + 1
 local NO_STATE = string.rep('\0', 29 * 8)
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
@@ -72,5 +74,6 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
+    usual = string.sub(readable, USUAL_AT),
   }
 end

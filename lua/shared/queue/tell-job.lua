@@ -1,6 +1,6 @@
 -- Everything that is known of a job, appended to a list.
-local function tell_job(told, jobs, seq, record, run)
-  local job = read_job(record)
+local function tell_job(told, jobs, seq, record, run, usual)
+  local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   local failed_at_ms, kind, message = 0, '', ''
   if more[1] then
