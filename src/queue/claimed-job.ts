@@ -44,9 +44,13 @@ export interface Failure {
   readonly message: string
 }
 
+/** Called with null, or with what went wrong. */
+export type Told = (error: unknown) => void
+
 /** How the outcome of an attempt reaches the server. Each rejects with LeaseLostError when the job was lost. */
 export interface Settling {
-  ack(job: Leased, result: unknown): Promise<void>
+  /** The job is told by `noteAckEnded`; throws what the codec throws when it cannot hold the result. */
+  ack(job: ClaimedJob, result: unknown): void
   advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced>
   retry(job: Leased, delayMs: number, kind: string, message: string): Promise<'retried' | 'buried'>
   bury(job: Leased, kind: string, message: string): Promise<void>
@@ -86,7 +90,8 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   #aborter: AbortController | null = null
   #endsAt: number
   #expiresAtMs: number
-  #acking: Promise<void> | null = null
+  /** Those who want to know of the ack that is under way. */
+  #acking: Told[] | null = null
   #state: 'claimed' | 'settled' | 'lost' = 'claimed'
   #lostBecause: LossReason = 'lost'
   #stopped: Error | null = null
@@ -172,27 +177,32 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
 
   /** The job is done. A second call does nothing. Throws LeaseLostError when it was lost before. */
   ack(result?: unknown): Promise<void> {
-    // Few promises: they are a good part of what a job costs here.
-    if (this.#outcome === 'acked') return Promise.resolve()
-    if (this.#acking !== null) return this.#acking
-    if (!this.isClaimed) return Promise.reject(this.#lostError())
-    const acking = this.#ack(result)
-    // It may be over already: the codec refused the result.
-    if (this.#state === 'settled') this.#acking = acking
-    return acking
+    return new Promise((resolve, reject) => {
+      this.ackThen(result, (error) => (error === null ? resolve() : reject(error)))
+    })
   }
 
-  async #ack(result: unknown): Promise<void> {
+  /** As `ack`, without a promise: they are a good part of what a job costs a worker. */
+  ackThen(result: unknown, told: Told): void {
+    if (this.#outcome === 'acked') return told(null)
+    if (this.#acking !== null) return void this.#acking.push(told)
+    if (!this.isClaimed) return told(this.#lostError())
     this.#state = 'settled'
+    this.#acking = [told]
     try {
-      await this.#settling.ack(this, result)
-      this.#outcome = 'acked'
+      this.#settling.ack(this, result)
     } catch (error) {
-      this.#notSettled(error)
-      throw error
-    } finally {
-      this.#acking = null
+      this.noteAckEnded(error)
     }
+  }
+
+  /** For whoever sent the ack: null, or why the server did not take it. */
+  noteAckEnded(error: unknown): void {
+    const acking = this.#acking ?? []
+    this.#acking = null
+    if (error === null) this.#outcome = 'acked'
+    else this.#notSettled(error)
+    for (const told of acking) told(error)
   }
 
   /**

@@ -32,8 +32,6 @@ export interface ExchangeTerms {
 interface PendingAck {
   readonly ack: Ack
   readonly job: ClaimedJob
-  resolve(): void
-  reject(error: unknown): void
 }
 
 const UNDER_WAY = 2
@@ -68,12 +66,10 @@ export class Exchanger {
     void this.#listen()
   }
 
-  /** Resolves once the server has it. Rejects with LeaseLostError when the job was lost before. */
-  ack(ack: Ack, job: ClaimedJob): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#acks.push({ ack, job, resolve, reject })
-      this.#terms.plan()
-    })
+  /** The job is told what became of it. */
+  ack(ack: Ack, job: ClaimedJob): void {
+    this.#acks.push({ ack, job })
+    this.#terms.plan()
   }
 
   /** Jobs that are asked for now. */
@@ -138,9 +134,10 @@ export class Exchanger {
     this.#terms.plan()
   }
 
-  #tell({ job, resolve, reject }: PendingAck, why: string | undefined): void {
-    if (why === undefined) resolve()
-    else reject(new LeaseLostError(`job '${job.id}' of queue '${this.#source.name}' (${why})`, job.token))
+  #tell({ job }: PendingAck, why: string | undefined): void {
+    if (why === undefined) return job.noteAckEnded(null)
+    const what = `job '${job.id}' of queue '${this.#source.name}' (${why})`
+    job.noteAckEnded(new LeaseLostError(what, job.token))
   }
 
   /** Nothing more is to be had now: somebody calls when there is. */
@@ -177,7 +174,7 @@ export class Exchanger {
     const now = performance.now()
     for (const each of pending) {
       if (each.job.endsAt > now) this.#acks.push(each)
-      else each.reject(error)
+      else each.job.noteAckEnded(error)
     }
     this.#idle = true
     const ms = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1))

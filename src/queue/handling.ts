@@ -2,7 +2,7 @@
 
 import { LeaseLostError, MaxRunError } from '../runtime/errors.ts'
 import type { BatchHandler } from './batching.ts'
-import type { ClaimedJob } from './claimed-job.ts'
+import type { ClaimedJob, Told } from './claimed-job.ts'
 import type { QueueHooks } from './hooks.ts'
 import { buryMisfit } from './misfits.ts'
 import type { PayloadChecks } from './schemas.ts'
@@ -38,26 +38,40 @@ export async function handle(
     if (handler === null) {
       terms.onError(new Error(`no handler for '${job.name}'`), job)
       // Perhaps a newer worker has one.
-      return () => job.release({ delay: WITHOUT_HANDLER })
+      return telling(() => job.release({ delay: WITHOUT_HANDLER }))
     }
     const misfit = terms.checks === null ? null : await terms.checks.misfitOf(job)
     if (misfit !== null) {
       terms.onError(misfit, job)
-      return () => buryMisfit(job, misfit)
+      return telling(() => buryMisfit(job, misfit))
     }
-    const run = (): unknown => (job.maxRunMs === 0 ? handler(job as ClaimedJob<never>) : inTime(job, handler))
-    const result = await (terms.around === undefined ? run() : terms.around(job, async () => run()))
-    return job.isClaimed ? () => job.ack(result) : nothing
+    const { around } = terms
+    const result = await (around === undefined
+      ? run(job, handler)
+      : around(job, async () => run(job, handler)))
+    return job.isClaimed ? (told) => job.ackThen(result, told) : nothing
   } catch (error) {
     terms.onError(error, job)
-    return job.isClaimed ? () => fail(job, error) : nothing
+    return job.isClaimed ? telling(() => fail(job, error)) : nothing
   }
 }
 
-/** Tells the server; rejects when it was told in vain. */
-export type Outcome = () => Promise<unknown>
+/** Tells the server, and then whether it was told in vain. */
+export type Outcome = (told: Told) => void
 
-async function nothing(): Promise<void> {}
+function telling(send: () => Promise<unknown>): Outcome {
+  return (told) => {
+    send().then(() => told(null), told)
+  }
+}
+
+function nothing(told: Told): void {
+  told(null)
+}
+
+function run(job: ClaimedJob, handler: Handler<never>): unknown {
+  return job.maxRunMs === 0 ? handler(job as ClaimedJob<never>) : inTime(job, handler)
+}
 
 /** Throws what the handler throws, or that its time is over. */
 async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown> {

@@ -21,7 +21,7 @@ export function openLane(source: Source, terms: LaneTerms): Exchanger {
   })
   // Acks travel with the next claim.
   const outcomes: Settling = {
-    ack: (job, result) => exchanger.ack(toAck(job, result, source), job as ClaimedJob),
+    ack: (job, result) => exchanger.ack(toAck(job, result, source), job),
     advance: (...step) => settler.advance(...step),
     retry: (...failure) => settler.retry(...failure),
     bury: (...failure) => settler.bury(...failure),

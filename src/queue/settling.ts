@@ -42,8 +42,11 @@ export class Settler implements Settling {
     this.#source = source
   }
 
-  async ack(job: Leased, result: unknown): Promise<void> {
-    this.#check(job, await this.sendAck(toAck(job, result, this.#source)))
+  ack(job: ClaimedJob, result: unknown): void {
+    this.sendAck(toAck(job, result, this.#source)).then(
+      (why) => job.noteAckEnded(why === null ? null : this.#lost(job, why)),
+      (error: unknown) => job.noteAckEnded(error),
+    )
   }
 
   async advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {

@@ -193,18 +193,22 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     const settle = await handling
     this.#atWork -= 1
     this.#settling += 1
+    settle((error) => this.#settled(job, error))
     // The next job need not wait until the server knows; it comes with the answer.
-    const settled = settle()
     this.#start()
     this.#exchangers.plan()
-    try {
-      await settled
-    } catch (error) {
-      this.#onError(error, job)
-    }
+  }
+
+  #settled(job: ClaimedJob, error: unknown): void {
     this.#extender.drop(job)
     this.#settling -= 1
-    if (job.outcome !== null) this.#onSettled(job)
+    try {
+      if (error !== null) this.#onError(error, job)
+      if (job.outcome !== null) this.#onSettled(job)
+    } catch (thrown) {
+      // It is the caller's own, and no other job's affair.
+      void Promise.reject(thrown)
+    }
     if (this.#atWork + this.#settling === 0) this.#onQuiet?.()
   }
 
