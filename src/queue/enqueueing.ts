@@ -8,7 +8,7 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { inGroups } from '../runtime/in-groups.ts'
 import { toldOn } from '../runtime/told.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
-import { toId } from './ids.ts'
+import { toId, toIds } from './ids.ts'
 import { type JobSpec, PLAIN, type SpecOptions } from './job-options.ts'
 import type { Source } from './source.ts'
 
@@ -102,7 +102,7 @@ export class Enqueuer {
     if (name !== null) {
       const payloads = jobs.map(({ payload }) => payload)
       const { first } = await run(enqueueAlike, (id) => ({ ...common, ...id, name, payloads }))
-      return jobs.map((_, at) => ({ id: toId(this.#source, first + at), duplicate: false }))
+      return toIds(this.#source, first, jobs.length).map((id) => ({ id, duplicate: false }))
     }
     const specs = jobs.map(toSpec)
     const { first, chores, duplicates } = await run(enqueue, (id) => ({ ...common, ...id, specs }))

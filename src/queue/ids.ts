@@ -9,6 +9,28 @@ export function toId({ partition }: Pick<Source, 'partition'>, number: number | 
   return partition === null ? String(number) : `${partition}-${number}`
 }
 
+const MILLION = 1_000_000
+
+/**
+ * Of numbers one after the other, from a million on: they are microseconds since 1970. The engine takes long to write large
+ * numbers, and most share all but the last digits.
+ */
+export function toIds(source: Pick<Source, 'partition'>, first: number, count: number): string[] {
+  const ids = new Array<string>(count)
+  let millions = Math.floor(first / MILLION)
+  let rest = first - millions * MILLION
+  let beginning = toId(source, millions)
+  for (let at = 0; at < count; at++, rest++) {
+    if (rest === MILLION) {
+      millions += 1
+      rest = 0
+      beginning = toId(source, millions)
+    }
+    ids[at] = beginning + String(MILLION + rest).slice(1)
+  }
+  return ids
+}
+
 /** Null for a job's own id: it does not tell the partition. */
 export function placeOf(id: string): { partition: number; number: string } | null {
   const match = IN_PARTITION.exec(id)
