@@ -63,7 +63,7 @@ if queue.usual == '' then
 end
 local head = plain_head(name, queue.usual)
 local fields, numbers, bytes = {}, {}, 0
-widen(queue, WIDE_JOBS, fields, '~', WIDE)
+widen(queue, WIDE_JOBS, fields, '~')
 begin_queue(meta, queue, now_us)
 for at = payloads_at, #payloads, 1 do
   local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]

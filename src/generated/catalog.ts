@@ -320,7 +320,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'catalog/remove',
-    sha1: '973c7bcf073d1e35f3689965d12292fbc23e11a8',
+    sha1: '565d03d5d52e6f512cbaf0102b738d19aa33fc40',
     reads: false,
     bytes: false,
     source: `--[[
@@ -343,11 +343,6 @@ local function knows_layout(meta)
   return (redis.call('HGET', meta, 'layout') or CATALOG_LAYOUT) == CATALOG_LAYOUT
 end
 
-local function parse_document(stored)
-  local version, document = string.match(stored, '^(%d+) (.*)$')
-  return tonumber(version), document
-end
-
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
@@ -362,7 +357,7 @@ return { 'absent' }
   lines: [
     [1, 'lua/catalog/remove.lua', 1],
     [13, 'lua/shared/catalog.lua', 1],
-    [25, 'lua/catalog/remove.lua', 14],
+    [21, 'lua/catalog/remove.lua', 15],
   ],
   encode(args) {
     return [

@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: 'b7b006c97596aa608559231d7a78808aec573878',
+    sha1: 'af1ae30555ac4895f15a78c08255f6e4525c0ccb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -137,15 +137,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -171,17 +171,6 @@ local function open_feed(meta, codec, caller)
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
-local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  return true
-end
 
 local function packed_state(feed)
   return struct.pack(
@@ -273,43 +262,9 @@ local function entry_at(log, place)
   return entries_between(log, place, place, 1)[1]
 end
 
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
 -- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
 local ENOUGH_BYTES = 4194304
 
--- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
-local function next_chunk(wanted, read_count, read_bytes)
-  if read_count == 0 then
-    return math.min(wanted, 20)
-  end
-  local left = math.max(0, ENOUGH_BYTES - read_bytes)
-  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
-end
-
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
-end
-
-local function tell_message(answer, entry)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
-end
-
-local function tell_messages(entries)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry)
-  end
-  return answer
-end
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
 --   <place>        '<claims> <bytes> <expires_at_ms> <id>'
@@ -323,29 +278,6 @@ local function parse_work(text)
     expires_at_ms = tonumber(expires_at_ms),
     id = tonumber(id),
   }
-end
-
-local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
-end
-
--- Adds to each entry what \`work\` knows of it.
-local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
 end
 
 -- What a claim holds, as entries without bodies, oldest first.
@@ -399,9 +331,6 @@ local function is_live(leases, token, now_ms)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
 -- From ids to places: a message that was delayed has a place other than its id.
 
 -- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
@@ -496,12 +425,15 @@ return { 'acked', #done, refused }
     [34, 'lua/shared/calls.lua', 1],
     [80, 'lua/shared/feed/meta.lua', 1],
     [130, 'lua/shared/feed/save.lua', 1],
-    [169, 'lua/shared/feed/entry.lua', 1],
-    [270, 'lua/shared/feed/work.lua', 1],
-    [320, 'lua/shared/feed/remove.lua', 1],
-    [346, 'lua/shared/feed/leases.lua', 1],
-    [362, 'lua/shared/feed/places.lua', 1],
-    [387, 'lua/feed/ack.lua', 33],
+    [132, 'lua/shared/feed/save.lua', 14],
+    [158, 'lua/shared/feed/entry.lua', 1],
+    [222, 'lua/shared/feed/entry.lua', 69],
+    [225, 'lua/shared/feed/work.lua', 1],
+    [240, 'lua/shared/feed/work.lua', 39],
+    [252, 'lua/shared/feed/remove.lua', 1],
+    [278, 'lua/shared/feed/leases.lua', 1],
+    [291, 'lua/shared/feed/places.lua', 1],
+    [316, 'lua/feed/ack.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -553,7 +485,7 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: '4b1140a0b3bb05c52f5cb4619acabe051d0dd547',
+    sha1: 'de7dad9552a2b9610df1e179456927672d35ac85',
     reads: false,
     bytes: false,
     source: `--[[
@@ -593,15 +525,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -735,7 +667,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: '63afaada38356d33a6e3098a4eed3177f65c2c6d',
+    sha1: 'edfd56abc461c74374aa54412d305fdadd95fb66',
     reads: false,
     bytes: false,
     source: `--[[
@@ -819,12 +751,6 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- Tells those who wait to look now. An empty channel tells nobody.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
@@ -854,15 +780,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -888,17 +814,6 @@ local function open_feed(meta, codec, caller)
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
-local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  return true
-end
 
 local function packed_state(feed)
   return struct.pack(
@@ -946,38 +861,6 @@ end
 -- The slack makes moving that time rare, and is never shorter than a call is remembered.
 local IDLE_SLACK_MS = 1200000
 
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
 -- When messages can be appended without a look at anything but the log: nothing is due, all of them
 -- belong to the lane or stay, and the feed is kept long enough already.
 local function is_quick(feed, last, ttl_ms, now_us)
@@ -1057,14 +940,15 @@ return { 'appended', feed.epoch, first }
     [26, 'lua/shared/exact-range.lua', 1],
     [36, 'lua/shared/clock.lua', 1],
     [42, 'lua/shared/calls.lua', 1],
-    [88, 'lua/shared/wake.lua', 1],
-    [100, 'lua/shared/feed/meta.lua', 1],
-    [150, 'lua/shared/feed/save.lua', 1],
-    [189, 'lua/shared/feed/save-call.lua', 1],
-    [197, 'lua/shared/feed/add-entry.lua', 1],
-    [205, 'lua/shared/feed/keep-alive.lua', 1],
-    [241, 'lua/shared/feed/quick.lua', 1],
-    [276, 'lua/feed/append-alike.lua', 32],
+    [82, 'lua/shared/wake.lua', 1],
+    [94, 'lua/shared/feed/meta.lua', 1],
+    [144, 'lua/shared/feed/save.lua', 1],
+    [146, 'lua/shared/feed/save.lua', 14],
+    [172, 'lua/shared/feed/save-call.lua', 1],
+    [180, 'lua/shared/feed/add-entry.lua', 1],
+    [188, 'lua/shared/feed/keep-alive.lua', 1],
+    [192, 'lua/shared/feed/quick.lua', 1],
+    [227, 'lua/feed/append-alike.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.bodies.length)
@@ -1141,7 +1025,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '5e5183885742db06bb6e844493a2072977ecab18',
+    sha1: 'ce09865a8df3c34cdd9975ba4dfd8da743461db2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1238,12 +1122,6 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- Tells those who wait to look now. An empty channel tells nobody.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
@@ -1273,15 +1151,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -1433,27 +1311,6 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
-end
-
-local function tell_message(answer, entry)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
-end
-
-local function tell_messages(entries)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry)
-  end
-  return answer
-end
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
   if ttl_ms == '0' and extra == '' then
@@ -1875,22 +1732,22 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [39, 'lua/shared/exact-range.lua', 1],
     [49, 'lua/shared/clock.lua', 1],
     [55, 'lua/shared/calls.lua', 1],
-    [101, 'lua/shared/wake.lua', 1],
-    [113, 'lua/shared/feed/meta.lua', 1],
-    [163, 'lua/shared/feed/save.lua', 1],
-    [202, 'lua/shared/feed/save-call.lua', 1],
-    [210, 'lua/shared/feed/entry.lua', 1],
-    [311, 'lua/shared/feed/add-entry.lua', 1],
-    [319, 'lua/shared/feed/remove.lua', 1],
-    [345, 'lua/shared/feed/expiry.lua', 1],
-    [437, 'lua/shared/feed/park.lua', 1],
-    [455, 'lua/shared/feed/show-due.lua', 1],
-    [456, 'lua/shared/feed/parked.lua', 1],
-    [475, 'lua/shared/feed/show-due.lua', 3],
-    [517, 'lua/shared/feed/once.lua', 1],
-    [540, 'lua/shared/feed/retention.lua', 1],
-    [593, 'lua/shared/feed/keep-alive.lua', 1],
-    [629, 'lua/feed/append.lua', 51],
+    [95, 'lua/shared/wake.lua', 1],
+    [107, 'lua/shared/feed/meta.lua', 1],
+    [157, 'lua/shared/feed/save.lua', 1],
+    [196, 'lua/shared/feed/save-call.lua', 1],
+    [204, 'lua/shared/feed/entry.lua', 1],
+    [284, 'lua/shared/feed/add-entry.lua', 1],
+    [292, 'lua/shared/feed/remove.lua', 1],
+    [318, 'lua/shared/feed/expiry.lua', 1],
+    [410, 'lua/shared/feed/park.lua', 1],
+    [428, 'lua/shared/feed/show-due.lua', 1],
+    [429, 'lua/shared/feed/parked.lua', 1],
+    [448, 'lua/shared/feed/show-due.lua', 3],
+    [490, 'lua/shared/feed/once.lua', 1],
+    [513, 'lua/shared/feed/retention.lua', 1],
+    [566, 'lua/shared/feed/keep-alive.lua', 1],
+    [602, 'lua/feed/append.lua', 51],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.messages.length * 5)
@@ -1974,7 +1831,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '4a9b6eb9107bd72c6549f3a77e8a0b2de44caa8e',
+    sha1: 'cf92431c21a57015c8a3f0a1cb02aada7fb74fe4',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2100,15 +1957,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -2319,18 +2176,6 @@ local function complete_entries(work, entries)
   end
 end
 
--- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
-end
 -- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
 -- either \`bytes\` or \`body\`.
 local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
@@ -2371,84 +2216,6 @@ local function note_expiry(feed, expires_at_ms)
   end
 end
 
--- Takes a new message that expires into the lane, or adds its score and member to \`indexed\`.
-local function plan_expiry(feed, position, ttl_ms, indexed)
-  local expires_at_ms = math.floor(position / 1000) + ttl_ms
-  if feed.lane_swept >= feed.lane_last then
-    feed.lane_ms = ttl_ms
-    feed.lane_swept = position - 1
-  end
-  if ttl_ms == feed.lane_ms then
-    feed.lane_last = position
-  else
-    indexed[#indexed + 1] = expires_at_ms
-    indexed[#indexed + 1] = exact(position)
-  end
-  note_expiry(feed, expires_at_ms)
-end
-
-local function index_expiry(expiry, indexed)
-  if #indexed > 0 then
-    redis.call('ZADD', expiry, unpack(indexed))
-  end
-end
-
--- Members of the lane that have expired; moves \`lane_swept\` over what was looked at.
-local function sweep_lane(feed, log, expiry, now_ms, budget)
-  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-  local expired = {}
-  if feed.lane_swept >= upto then
-    return expired
-  end
-  local entries = entries_between(log, exact(feed.lane_swept + 1), exact(upto), budget)
-  for _, entry in ipairs(entries) do
-    if entry.ttl_ms == feed.lane_ms and not redis.call('ZSCORE', expiry, entry.place) then
-      expired[#expired + 1] = entry
-    end
-  end
-  feed.lane_swept = #entries < budget and upto or entries[#entries].position
-  return expired
-end
-
--- Entries whose time in the index has come.
-local function indexed_and_expired(log, expiry, now_ms, budget)
-  local expired = {}
-  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', '0', budget)
-  for _, place in ipairs(places) do
-    local entry = entry_at(log, place)
-    if entry then
-      expired[#expired + 1] = entry
-    else
-      redis.call('ZREM', expiry, place)
-    end
-  end
-  return expired
-end
-
--- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
-local function next_due(feed, log, expiry)
-  local soonest = redis.call('ZRANGE', expiry, '0', '0', 'WITHSCORES')
-  local due_at = tonumber(soonest[2] or 0)
-  local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
-  if next_entry then
-    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-  end
-  return due_at
-end
-
--- Removes at most 2 x \`most\` expired messages, fewer where bodies are large.
-local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, most)
-  if feed.due_at == 0 or now_ms < feed.due_at then
-    return
-  end
-  local budget = next_chunk(most, redis.call('XLEN', log), feed.bytes)
-  local swept = sweep_lane(feed, log, expiry, now_ms, budget)
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, swept)
-  local indexed = indexed_and_expired(log, expiry, now_ms, budget)
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, indexed)
-  feed.due_at = next_due(feed, log, expiry)
-end
 -- Delayed messages become visible.
 -- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
 -- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
@@ -2805,21 +2572,21 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [196, 'lua/shared/feed/entry.lua', 1],
     [297, 'lua/shared/feed/add-entry.lua', 1],
     [305, 'lua/shared/feed/work.lua', 1],
-    [355, 'lua/shared/feed/remove.lua', 1],
-    [381, 'lua/shared/feed/expiry.lua', 1],
-    [473, 'lua/shared/feed/show-due.lua', 1],
-    [474, 'lua/shared/feed/parked.lua', 1],
-    [493, 'lua/shared/feed/show-due.lua', 3],
-    [535, 'lua/shared/feed/leases.lua', 1],
-    [551, 'lua/shared/feed/claimed-entries.lua', 1],
-    [560, 'lua/shared/feed/lapse.lua', 1],
-    [594, 'lua/shared/feed/free.lua', 1],
-    [647, 'lua/shared/feed/open-claim.lua', 1],
-    [663, 'lua/shared/feed/bury.lua', 1],
-    [676, 'lua/shared/feed/prolong.lua', 1],
-    [696, 'lua/shared/feed/recheck.lua', 1],
-    [706, 'lua/shared/feed/keep-alive.lua', 1],
-    [742, 'lua/feed/claim.lua', 59],
+    [343, 'lua/shared/feed/remove.lua', 1],
+    [369, 'lua/shared/feed/expiry.lua', 1],
+    [383, 'lua/shared/feed/show-due.lua', 1],
+    [384, 'lua/shared/feed/parked.lua', 1],
+    [403, 'lua/shared/feed/show-due.lua', 3],
+    [445, 'lua/shared/feed/leases.lua', 1],
+    [461, 'lua/shared/feed/claimed-entries.lua', 1],
+    [470, 'lua/shared/feed/lapse.lua', 1],
+    [504, 'lua/shared/feed/free.lua', 1],
+    [557, 'lua/shared/feed/open-claim.lua', 1],
+    [573, 'lua/shared/feed/bury.lua', 1],
+    [586, 'lua/shared/feed/prolong.lua', 1],
+    [606, 'lua/shared/feed/recheck.lua', 1],
+    [616, 'lua/shared/feed/keep-alive.lua', 1],
+    [652, 'lua/feed/claim.lua', 59],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2888,7 +2655,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: '5dff64675a7c6db4ccfec61a1a19ff7cabce0d57',
+    sha1: 'd2eb9f7f80085bcc17c86b632edc072cde2996fe',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2930,15 +2697,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -3027,21 +2794,8 @@ local function entry_at(log, place)
   return entries_between(log, place, place, 1)[1]
 end
 
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
 -- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
 local ENOUGH_BYTES = 4194304
-
--- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
-local function next_chunk(wanted, read_count, read_bytes)
-  if read_count == 0 then
-    return math.min(wanted, 20)
-  end
-  local left = math.max(0, ENOUGH_BYTES - read_bytes)
-  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
-end
 
 -- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
 -- every head.
@@ -3079,11 +2833,6 @@ local function parse_work(text)
   }
 end
 
-local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
-end
-
 -- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
   if #entries == 0 or redis.call('EXISTS', work) == 0 then
@@ -3102,18 +2851,6 @@ local function complete_entries(work, entries)
   end
 end
 
--- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
-end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
 -- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
 -- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
@@ -3169,10 +2906,13 @@ return {
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
     [73, 'lua/shared/feed/entry.lua', 1],
-    [174, 'lua/shared/feed/work.lua', 1],
-    [224, 'lua/shared/feed/leases.lua', 1],
-    [240, 'lua/shared/feed/claimed-entries.lua', 1],
-    [249, 'lua/feed/claimed.lua', 23],
+    [137, 'lua/shared/feed/entry.lua', 69],
+    [140, 'lua/shared/feed/entry.lua', 81],
+    [161, 'lua/shared/feed/work.lua', 1],
+    [176, 'lua/shared/feed/work.lua', 21],
+    [194, 'lua/shared/feed/leases.lua', 1],
+    [210, 'lua/shared/feed/claimed-entries.lua', 1],
+    [219, 'lua/feed/claimed.lua', 23],
   ],
   encode(args) {
     return [
@@ -3350,7 +3090,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '033a278e27464781d017852bb3610781a8629a41',
+    sha1: '466d8764447fc9e7f4e9b547e0c63c100c3f99b4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3399,15 +3139,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -3433,17 +3173,6 @@ local function open_feed(meta, codec, caller)
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
-local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  return true
-end
 
 local function packed_state(feed)
   return struct.pack(
@@ -3491,24 +3220,6 @@ local function format_work(entry)
   return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
 end
 
--- Adds to each entry what \`work\` knows of it.
-local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
-end
-
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
   local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
@@ -3534,9 +3245,6 @@ local function is_live(leases, token, now_ms)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
 -- Messages live at least until their claim has ended and the grace is over. Answers those whose life
 -- became longer; their records in \`work\` are the caller's to write.
 local function prolong_entries(feed, expiry, entries, until_ms)
@@ -3632,11 +3340,13 @@ return { 'extended', expires_at_ms }
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/feed/meta.lua', 1],
     [80, 'lua/shared/feed/save.lua', 1],
-    [119, 'lua/shared/feed/work.lua', 1],
-    [169, 'lua/shared/feed/leases.lua', 1],
-    [185, 'lua/shared/feed/prolong.lua', 1],
-    [205, 'lua/shared/feed/keep-alive.lua', 1],
-    [241, 'lua/feed/extend.lua', 31],
+    [82, 'lua/shared/feed/save.lua', 14],
+    [108, 'lua/shared/feed/work.lua', 1],
+    [128, 'lua/shared/feed/work.lua', 39],
+    [140, 'lua/shared/feed/leases.lua', 1],
+    [153, 'lua/shared/feed/prolong.lua', 1],
+    [173, 'lua/shared/feed/keep-alive.lua', 1],
+    [209, 'lua/feed/extend.lua', 31],
   ],
   encode(args) {
     return [
@@ -3679,7 +3389,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: 'b3476b5037b082781e25c9ca7cf537fdfda85750',
+    sha1: 'e801330813a52c921328d7859f364f698aa1ddfb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3711,15 +3421,15 @@ local name = ARGV[1] -- text: the subscriber
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -3816,7 +3526,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: '4a35827ad17068cbc9d3ff04eccc092ec5d0f0c3',
+    sha1: '2e3780ff5998183355715258fd92c76037a192d7',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3859,15 +3569,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -3963,15 +3673,6 @@ end
 -- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
 local ENOUGH_BYTES = 4194304
 
--- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
-local function next_chunk(wanted, read_count, read_bytes)
-  if read_count == 0 then
-    return math.min(wanted, 20)
-  end
-  local left = math.max(0, ENOUGH_BYTES - read_bytes)
-  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
-end
-
 -- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
 -- every head.
 local function tell(answer, n, position, id, expires_at_ms, claims, body)
@@ -4008,11 +3709,6 @@ local function parse_work(text)
   }
 end
 
-local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
-end
-
 -- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
   if #entries == 0 or redis.call('EXISTS', work) == 0 then
@@ -4031,18 +3727,6 @@ local function complete_entries(work, entries)
   end
 end
 
--- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
-end
 -- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
 -- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
 -- ('<ttl_ms> <origin>\\n<body>'), later to its position ('@<position>').
@@ -4066,18 +3750,11 @@ end
 -- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
 -- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
 
-local function lease_field(token)
-  return 'lease:' .. token
-end
-
 local function is_live(leases, token, now_ms)
   local ends_at_ms = redis.call('ZSCORE', leases, token)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
 -- Which messages live claims hold.
 
 -- Which of the entries a live claim holds: place -> token.
@@ -4165,12 +3842,15 @@ return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/feed/meta.lua', 1],
     [74, 'lua/shared/feed/entry.lua', 1],
-    [175, 'lua/shared/feed/work.lua', 1],
-    [225, 'lua/shared/feed/parked.lua', 1],
-    [244, 'lua/shared/feed/leases.lua', 1],
-    [260, 'lua/shared/feed/held.lua', 1],
-    [291, 'lua/shared/feed/places.lua', 1],
-    [316, 'lua/feed/get.lua', 26],
+    [145, 'lua/shared/feed/entry.lua', 81],
+    [166, 'lua/shared/feed/work.lua', 1],
+    [181, 'lua/shared/feed/work.lua', 21],
+    [199, 'lua/shared/feed/parked.lua', 1],
+    [218, 'lua/shared/feed/leases.lua', 1],
+    [222, 'lua/shared/feed/leases.lua', 9],
+    [227, 'lua/shared/feed/held.lua', 1],
+    [258, 'lua/shared/feed/places.lua', 1],
+    [283, 'lua/feed/get.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -4232,7 +3912,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: 'c9db327649e65dc363d949532a25e758c8730c62',
+    sha1: '8c388890a1a51171060a97b412cd9644d2377336',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4279,15 +3959,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -4363,56 +4043,9 @@ local function parse_entry(raw)
   }
 end
 
--- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
-local function entries_between(log, from, to, count)
-  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
-end
-
-local function entry_at(log, place)
-  return entries_between(log, place, place, 1)[1]
-end
-
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
 -- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
 local ENOUGH_BYTES = 4194304
 
--- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
-local function next_chunk(wanted, read_count, read_bytes)
-  if read_count == 0 then
-    return math.min(wanted, 20)
-  end
-  local left = math.max(0, ENOUGH_BYTES - read_bytes)
-  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
-end
-
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
-end
-
-local function tell_message(answer, entry)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
-end
-
-local function tell_messages(entries)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry)
-  end
-  return answer
-end
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
 --   <place>        '<claims> <bytes> <expires_at_ms> <id>'
@@ -4426,11 +4059,6 @@ local function parse_work(text)
     expires_at_ms = tonumber(expires_at_ms),
     id = tonumber(id),
   }
-end
-
-local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
 end
 
 -- Adds to each entry what \`work\` knows of it.
@@ -4451,34 +4079,15 @@ local function complete_entries(work, entries)
   end
 end
 
--- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
-end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
 -- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
 -- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
-local function lease_field(token)
-  return 'lease:' .. token
-end
 
 local function is_live(leases, token, now_ms)
   local ends_at_ms = redis.call('ZSCORE', leases, token)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
 -- Whether time has made something due that no call has done yet.
 local function is_due(feed, leases, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -4548,10 +4157,13 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/feed/meta.lua', 1],
     [78, 'lua/shared/feed/entry.lua', 1],
-    [179, 'lua/shared/feed/work.lua', 1],
-    [229, 'lua/shared/feed/leases.lua', 1],
-    [245, 'lua/shared/feed/due.lua', 1],
-    [252, 'lua/feed/inspect.lua', 28],
+    [129, 'lua/shared/feed/entry.lua', 69],
+    [132, 'lua/shared/feed/work.lua', 1],
+    [147, 'lua/shared/feed/work.lua', 21],
+    [165, 'lua/shared/feed/leases.lua', 1],
+    [169, 'lua/shared/feed/leases.lua', 9],
+    [174, 'lua/shared/feed/due.lua', 1],
+    [181, 'lua/feed/inspect.lua', 28],
   ],
   encode(args) {
     return [
@@ -4629,7 +4241,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: '481dea8021366c2d4ae9571dc712d2392fadda48',
+    sha1: '557276102c4fa4bf30d93d010706bf97339e18ff',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4686,15 +4298,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -4756,33 +4368,6 @@ local function read_entry(raw)
   return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
 end
 
-local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    body = body,
-    ttl_ms = ttl_ms,
-    claims = 0,
-  }
-end
-
--- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
-local function entries_between(log, from, to, count)
-  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
-end
-
-local function entry_at(log, place)
-  return entries_between(log, place, place, 1)[1]
-end
-
 local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
@@ -4813,13 +4398,6 @@ local function tell_message(answer, entry)
   tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
 end
 
-local function tell_messages(entries)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry)
-  end
-  return answer
-end
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
 --   <place>        '<claims> <bytes> <expires_at_ms> <id>'
@@ -4833,11 +4411,6 @@ local function parse_work(text)
     expires_at_ms = tonumber(expires_at_ms),
     id = tonumber(id),
   }
-end
-
-local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
 end
 
 -- Adds to each entry what \`work\` knows of it.
@@ -4858,18 +4431,6 @@ local function complete_entries(work, entries)
   end
 end
 
--- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
-end
 -- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
 -- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
 -- ('<ttl_ms> <origin>\\n<body>'), later to its position ('@<position>').
@@ -4893,18 +4454,11 @@ end
 -- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
 -- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
 
-local function lease_field(token)
-  return 'lease:' .. token
-end
-
 local function is_live(leases, token, now_ms)
   local ends_at_ms = redis.call('ZSCORE', leases, token)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
 -- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
 -- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
 
@@ -5111,14 +4665,17 @@ return {
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/feed/meta.lua', 1],
     [88, 'lua/shared/feed/entry.lua', 1],
-    [189, 'lua/shared/feed/work.lua', 1],
-    [239, 'lua/shared/feed/parked.lua', 1],
-    [258, 'lua/shared/feed/leases.lua', 1],
-    [274, 'lua/shared/feed/marker.lua', 1],
-    [296, 'lua/shared/feed/start.lua', 1],
-    [321, 'lua/shared/feed/held.lua', 1],
-    [352, 'lua/shared/feed/reading.lua', 1],
-    [425, 'lua/feed/read.lua', 38],
+    [125, 'lua/shared/feed/entry.lua', 65],
+    [155, 'lua/shared/feed/work.lua', 1],
+    [170, 'lua/shared/feed/work.lua', 21],
+    [188, 'lua/shared/feed/parked.lua', 1],
+    [207, 'lua/shared/feed/leases.lua', 1],
+    [211, 'lua/shared/feed/leases.lua', 9],
+    [216, 'lua/shared/feed/marker.lua', 1],
+    [238, 'lua/shared/feed/start.lua', 1],
+    [263, 'lua/shared/feed/held.lua', 1],
+    [294, 'lua/shared/feed/reading.lua', 1],
+    [367, 'lua/feed/read.lua', 38],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5181,7 +4738,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '1ec1486c0095938f172fa1af6ce9a59934952d7e',
+    sha1: '7c5f7c7a94ecc3dd02ad83b2bf2eb86ea1d79df5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5286,15 +4843,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -5353,22 +4910,6 @@ local function forget_lease(leases, work, token)
   redis.call('HDEL', work, lease_field(token))
 end
 
--- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
-local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
-  local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
-    local places = places_held(claimed, token)
-    if freed > 0 and freed + #places > budget then
-      break
-    end
-    forget_lease(leases, work, token)
-    if #places > 0 then
-      give_back(claimed, returned, places)
-    end
-    freed = freed + #places
-  end
-  return freed
-end
 -- From ids to places: a message that was delayed has a place other than its id.
 
 -- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
@@ -5402,32 +4943,6 @@ local IDLE_SLACK_MS = 1200000
 local function keep_with_feed(feed, key, now_ms)
   if feed.kept_until > 0 then
     redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
   end
 end
 
@@ -5476,9 +4991,9 @@ return { 'released', #places }
     [86, 'lua/shared/feed/meta.lua', 1],
     [136, 'lua/shared/feed/leases.lua', 1],
     [152, 'lua/shared/feed/lapse.lua', 1],
-    [186, 'lua/shared/feed/places.lua', 1],
-    [211, 'lua/shared/feed/keep-alive.lua', 1],
-    [247, 'lua/feed/release.lua', 30],
+    [170, 'lua/shared/feed/places.lua', 1],
+    [195, 'lua/shared/feed/keep-alive.lua', 1],
+    [206, 'lua/feed/release.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.ids.length)
@@ -5540,7 +5055,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: 'b6fd821637b7b29b2e9694cdeb85e7f26f9e0a1a',
+    sha1: 'b5564ab7e729a7a36cf0dec024594572f85810e1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5638,15 +5153,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -5672,17 +5187,6 @@ local function open_feed(meta, codec, caller)
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
-local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  return true
-end
 
 local function packed_state(feed)
   return struct.pack(
@@ -5774,43 +5278,9 @@ local function entry_at(log, place)
   return entries_between(log, place, place, 1)[1]
 end
 
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
 -- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
 local ENOUGH_BYTES = 4194304
 
--- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
-local function next_chunk(wanted, read_count, read_bytes)
-  if read_count == 0 then
-    return math.min(wanted, 20)
-  end
-  local left = math.max(0, ENOUGH_BYTES - read_bytes)
-  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
-end
-
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
-end
-
-local function tell_message(answer, entry)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
-end
-
-local function tell_messages(entries)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry)
-  end
-  return answer
-end
 -- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
 -- either \`bytes\` or \`body\`.
 local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
@@ -5841,18 +5311,11 @@ end
 -- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
 -- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
 
-local function lease_field(token)
-  return 'lease:' .. token
-end
-
 local function is_live(leases, token, now_ms)
   local ends_at_ms = redis.call('ZSCORE', leases, token)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
 
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
 -- From ids to places: a message that was delayed has a place other than its id.
 
 -- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
@@ -5932,11 +5395,14 @@ return { 'removed', count, held }
     [33, 'lua/shared/calls.lua', 1],
     [79, 'lua/shared/feed/meta.lua', 1],
     [129, 'lua/shared/feed/save.lua', 1],
-    [168, 'lua/shared/feed/entry.lua', 1],
-    [269, 'lua/shared/feed/remove.lua', 1],
-    [295, 'lua/shared/feed/leases.lua', 1],
-    [311, 'lua/shared/feed/places.lua', 1],
-    [336, 'lua/feed/remove.lua', 31],
+    [131, 'lua/shared/feed/save.lua', 14],
+    [157, 'lua/shared/feed/entry.lua', 1],
+    [221, 'lua/shared/feed/entry.lua', 69],
+    [224, 'lua/shared/feed/remove.lua', 1],
+    [250, 'lua/shared/feed/leases.lua', 1],
+    [254, 'lua/shared/feed/leases.lua', 9],
+    [259, 'lua/shared/feed/places.lua', 1],
+    [284, 'lua/feed/remove.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -5983,7 +5449,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '2ccca8f5e6fe241fc12eb041f694145890556d49',
+    sha1: 'c14df25d53608a8dca2b5aeaea99939819a16bd0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6046,15 +5512,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)
@@ -6080,17 +5546,6 @@ local function open_feed(meta, codec, caller)
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
-local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  return true
-end
 
 local function packed_state(feed)
   return struct.pack(
@@ -6198,27 +5653,6 @@ local function next_chunk(wanted, read_count, read_bytes)
   return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
 end
 
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
-end
-
-local function tell_message(answer, entry)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
-end
-
-local function tell_messages(entries)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry)
-  end
-  return answer
-end
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
   if ttl_ms == '0' and extra == '' then
@@ -6264,28 +5698,6 @@ local function note_expiry(feed, expires_at_ms)
   end
   if feed.lives_until ~= -1 then
     feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
-end
-
--- Takes a new message that expires into the lane, or adds its score and member to \`indexed\`.
-local function plan_expiry(feed, position, ttl_ms, indexed)
-  local expires_at_ms = math.floor(position / 1000) + ttl_ms
-  if feed.lane_swept >= feed.lane_last then
-    feed.lane_ms = ttl_ms
-    feed.lane_swept = position - 1
-  end
-  if ttl_ms == feed.lane_ms then
-    feed.lane_last = position
-  else
-    indexed[#indexed + 1] = expires_at_ms
-    indexed[#indexed + 1] = exact(position)
-  end
-  note_expiry(feed, expires_at_ms)
-end
-
-local function index_expiry(expiry, indexed)
-  if #indexed > 0 then
-    redis.call('ZADD', expiry, unpack(indexed))
   end
 end
 
@@ -6415,11 +5827,6 @@ local function lease_field(token)
   return 'lease:' .. token
 end
 
-local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-
 local function places_held(claimed, token)
   return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
@@ -6468,31 +5875,6 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
 -- Whether time has made something due that no call has done yet.
 local function is_due(feed, leases, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -6529,18 +5911,21 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [32, 'lua/shared/wake.lua', 1],
     [44, 'lua/shared/feed/meta.lua', 1],
     [94, 'lua/shared/feed/save.lua', 1],
-    [133, 'lua/shared/feed/entry.lua', 1],
-    [234, 'lua/shared/feed/add-entry.lua', 1],
-    [242, 'lua/shared/feed/remove.lua', 1],
-    [268, 'lua/shared/feed/expiry.lua', 1],
-    [360, 'lua/shared/feed/show-due.lua', 1],
-    [361, 'lua/shared/feed/parked.lua', 1],
-    [380, 'lua/shared/feed/show-due.lua', 3],
-    [422, 'lua/shared/feed/leases.lua', 1],
-    [438, 'lua/shared/feed/lapse.lua', 1],
-    [472, 'lua/shared/feed/keep-alive.lua', 1],
-    [508, 'lua/shared/feed/due.lua', 1],
-    [515, 'lua/feed/settle.lua', 35],
+    [96, 'lua/shared/feed/save.lua', 14],
+    [122, 'lua/shared/feed/entry.lua', 1],
+    [202, 'lua/shared/feed/add-entry.lua', 1],
+    [210, 'lua/shared/feed/remove.lua', 1],
+    [236, 'lua/shared/feed/expiry.lua', 1],
+    [250, 'lua/shared/feed/expiry.lua', 37],
+    [306, 'lua/shared/feed/show-due.lua', 1],
+    [307, 'lua/shared/feed/parked.lua', 1],
+    [326, 'lua/shared/feed/show-due.lua', 3],
+    [368, 'lua/shared/feed/leases.lua', 1],
+    [376, 'lua/shared/feed/leases.lua', 14],
+    [379, 'lua/shared/feed/lapse.lua', 1],
+    [413, 'lua/shared/feed/keep-alive.lua', 1],
+    [424, 'lua/shared/feed/due.lua', 1],
+    [431, 'lua/feed/settle.lua', 35],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6585,7 +5970,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: '5afd19b8cda659acdcbe887624dacdf7e6679807',
+    sha1: 'ba14107f91d1cf1c1b058ea4b7cd33bb5b8c2691',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6641,15 +6026,15 @@ end
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '0625828dd9160547a198a350cd587a1ed68845bd',
+    sha1: '4d1b684e65b69763e13066b532443a1e8b0c8e9b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -166,15 +166,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  return last_ticket, redis.call('ZRANK', queue, text)
-end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -255,10 +246,6 @@ local function lock_kept_ms(lock, now_ms)
   return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
-end
-
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
@@ -285,16 +272,6 @@ end
 -- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
-
--- The token that this attempt has got, and when it ends, if it is live.
-local function reading_of(readers, reader_ids, id, now_ms)
-  local token = redis.call('HGET', reader_ids, 'i' .. id)
-  local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
-  if expires_at_ms and expires_at_ms > now_ms then
-    return tonumber(token), expires_at_ms
-  end
-  return nil
-end
 
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
@@ -341,10 +318,6 @@ end
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
-end
-
-local function called_id(called)
-  return string.match(called, '/(.*)$')
 end
 
 local function call_until(now_ms, claim_ms, id)
@@ -479,15 +452,18 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [32, 'lua/shared/tickets.lua', 1],
     [64, 'lua/shared/tell.lua', 1],
     [89, 'lua/shared/line.lua', 1],
-    [136, 'lua/shared/lock/state.lua', 1],
-    [181, 'lua/shared/lock/kept.lua', 1],
-    [194, 'lua/shared/lock/save.lua', 1],
-    [230, 'lua/shared/lock/grant.lua', 1],
-    [243, 'lua/shared/lock/readers.lua', 1],
-    [296, 'lua/shared/lock/called.lua', 1],
-    [311, 'lua/shared/lock/hand-over.lua', 1],
-    [347, 'lua/shared/lock/serve-shared.lua', 1],
-    [402, 'lua/lock/abandon-shared.lua', 34],
+    [127, 'lua/shared/lock/state.lua', 1],
+    [172, 'lua/shared/lock/kept.lua', 1],
+    [185, 'lua/shared/lock/save.lua', 1],
+    [207, 'lua/shared/lock/save.lua', 27],
+    [217, 'lua/shared/lock/grant.lua', 1],
+    [230, 'lua/shared/lock/readers.lua', 1],
+    [234, 'lua/shared/lock/readers.lua', 15],
+    [273, 'lua/shared/lock/called.lua', 1],
+    [281, 'lua/shared/lock/called.lua', 13],
+    [284, 'lua/shared/lock/hand-over.lua', 1],
+    [320, 'lua/shared/lock/serve-shared.lua', 1],
+    [375, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -548,7 +524,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'd936e36c7f6e7599c9a0bbfb82f521f278c1a9dd',
+    sha1: '44bd78db27cac8a5ad6aa7af24f2b95c79a24838',
     reads: false,
     bytes: false,
     source: `--[[
@@ -676,15 +652,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  return last_ticket, redis.call('ZRANK', queue, text)
-end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -763,10 +730,6 @@ end
 
 local function lock_kept_ms(lock, now_ms)
   return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
-end
-
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -918,14 +881,15 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
     [88, 'lua/shared/line.lua', 1],
-    [135, 'lua/shared/lock/state.lua', 1],
-    [180, 'lua/shared/lock/kept.lua', 1],
-    [193, 'lua/shared/lock/save.lua', 1],
-    [229, 'lua/shared/lock/grant.lua', 1],
-    [242, 'lua/shared/lock/called.lua', 1],
-    [257, 'lua/shared/lock/hand-over.lua', 1],
-    [293, 'lua/shared/lock/serve.lua', 1],
-    [320, 'lua/lock/abandon.lua', 32],
+    [126, 'lua/shared/lock/state.lua', 1],
+    [171, 'lua/shared/lock/kept.lua', 1],
+    [184, 'lua/shared/lock/save.lua', 1],
+    [206, 'lua/shared/lock/save.lua', 27],
+    [216, 'lua/shared/lock/grant.lua', 1],
+    [229, 'lua/shared/lock/called.lua', 1],
+    [244, 'lua/shared/lock/hand-over.lua', 1],
+    [280, 'lua/shared/lock/serve.lua', 1],
+    [307, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -984,7 +948,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: '975919f317850cb5235141882c2a2805f0755514',
+    sha1: '9dc84f91ab6b884ef604801ebd3ac8ac773831e4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1095,16 +1059,6 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
-local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
-end
 -- The token of the next holder, as text.
 local function new_token(lock, now_us)
   return string.format('%.0f', next_token(lock.token, now_us))
@@ -1163,8 +1117,8 @@ return { 'granted', now_ms, leases }
     [25, 'lua/shared/lock/state.lua', 1],
     [70, 'lua/shared/lock/kept.lua', 1],
     [83, 'lua/shared/lock/save.lua', 1],
-    [119, 'lua/shared/lock/grant.lua', 1],
-    [132, 'lua/lock/acquire-all.lua', 20],
+    [109, 'lua/shared/lock/grant.lua', 1],
+    [122, 'lua/lock/acquire-all.lua', 20],
   ],
   encode(args) {
     return [
@@ -1228,7 +1182,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '5779ae0378b02d6885b0566eadf3737ebb2c56ab',
+    sha1: 'ea2ccad3da3ec611788bf808c4145688e25c6f53',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1454,16 +1408,6 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
-local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
-end
 -- The token of the next holder, as text.
 local function new_token(lock, now_us)
   return string.format('%.0f', next_token(lock.token, now_us))
@@ -1536,10 +1480,6 @@ end
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
-end
-
-local function called_id(called)
-  return string.match(called, '/(.*)$')
 end
 
 local function call_until(now_ms, claim_ms, id)
@@ -1700,12 +1640,13 @@ return { 'held', recheck_ms, more }
     [140, 'lua/shared/lock/state.lua', 1],
     [185, 'lua/shared/lock/kept.lua', 1],
     [198, 'lua/shared/lock/save.lua', 1],
-    [234, 'lua/shared/lock/grant.lua', 1],
-    [247, 'lua/shared/lock/readers.lua', 1],
-    [300, 'lua/shared/lock/called.lua', 1],
-    [315, 'lua/shared/lock/hand-over.lua', 1],
-    [351, 'lua/shared/lock/serve-shared.lua', 1],
-    [406, 'lua/lock/acquire-shared.lua', 38],
+    [224, 'lua/shared/lock/grant.lua', 1],
+    [237, 'lua/shared/lock/readers.lua', 1],
+    [290, 'lua/shared/lock/called.lua', 1],
+    [298, 'lua/shared/lock/called.lua', 13],
+    [301, 'lua/shared/lock/hand-over.lua', 1],
+    [337, 'lua/shared/lock/serve-shared.lua', 1],
+    [392, 'lua/lock/acquire-shared.lua', 38],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1787,7 +1728,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '5dab1242b000dbd7b3d97abe8efca770d4baf08c',
+    sha1: '13a56cb291fb47ebe89e4a1934cf48962b5e2808',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1874,14 +1815,6 @@ local function free_token(stored, id, passes)
     return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
   end
   return nil
-end
-
--- True when this token is held until then, and nobody need be told when it is given back.
-local function is_quickly_given_back(stored, token, now_ms)
-  local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
-  return known == token
-    and tonumber(expires_at_ms) > now_ms
-    and (last_ticket == '0' or is_called(called, now_ms))
 end
 
 local now_us = clock_us()
@@ -2079,16 +2012,6 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
-local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
-end
 -- The token of the next holder, as text.
 local function new_token(lock, now_us)
   return string.format('%.0f', next_token(lock.token, now_us))
@@ -2248,16 +2171,16 @@ return { 'held', recheck_ms, more }
     [37, 'lua/shared/lock/called.lua', 1],
     [52, 'lua/shared/lock/kept.lua', 1],
     [65, 'lua/shared/lock/quick.lua', 1],
-    [94, 'lua/lock/acquire.lua', 31],
-    [115, 'lua/shared/tickets.lua', 1],
-    [147, 'lua/shared/tell.lua', 1],
-    [172, 'lua/shared/line.lua', 1],
-    [219, 'lua/shared/lock/state.lua', 1],
-    [264, 'lua/shared/lock/save.lua', 1],
-    [300, 'lua/shared/lock/grant.lua', 1],
-    [313, 'lua/shared/lock/hand-over.lua', 1],
-    [349, 'lua/shared/lock/serve.lua', 1],
-    [376, 'lua/lock/acquire.lua', 60],
+    [87, 'lua/lock/acquire.lua', 32],
+    [107, 'lua/shared/tickets.lua', 1],
+    [139, 'lua/shared/tell.lua', 1],
+    [164, 'lua/shared/line.lua', 1],
+    [211, 'lua/shared/lock/state.lua', 1],
+    [256, 'lua/shared/lock/save.lua', 1],
+    [282, 'lua/shared/lock/grant.lua', 1],
+    [295, 'lua/shared/lock/hand-over.lua', 1],
+    [331, 'lua/shared/lock/serve.lua', 1],
+    [358, 'lua/lock/acquire.lua', 60],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2322,7 +2245,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '12dc17daa7acb4d5a7571e00f76f710e4e0a5b09',
+    sha1: 'ff70fc9d92c67fc6146ae9bdf8891ecd8522bb6b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2346,18 +2269,6 @@ local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
 
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
-
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -2375,10 +2286,6 @@ end
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -2414,8 +2321,10 @@ return { 'cleared', existed }
   lines: [
     [1, 'lua/lock/clear.lua', 1],
     [14, 'lua/shared/tickets.lua', 1],
-    [46, 'lua/shared/tell.lua', 1],
-    [71, 'lua/lock/clear.lua', 16],
+    [22, 'lua/shared/tickets.lua', 21],
+    [34, 'lua/shared/tell.lua', 1],
+    [41, 'lua/shared/tell.lua', 12],
+    [55, 'lua/lock/clear.lua', 16],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2462,7 +2371,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: 'baed66c3ca4e9a53fd7cb0783f554673fede40ec',
+    sha1: 'dfd78423f7398f87f97494e0119cb9b8df123a0b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2514,20 +2423,6 @@ local function read_lock(stored)
   }
 end
 
-local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
-end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
@@ -2561,10 +2456,6 @@ end
 
 local function lock_kept_ms(lock, now_ms)
   return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
-end
-
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -2608,9 +2499,10 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend-shared.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/lock/state.lua', 1],
-    [64, 'lua/shared/lock/kept.lua', 1],
-    [77, 'lua/shared/lock/save.lua', 1],
-    [113, 'lua/lock/extend-shared.lua', 17],
+    [50, 'lua/shared/lock/kept.lua', 1],
+    [63, 'lua/shared/lock/save.lua', 1],
+    [85, 'lua/shared/lock/save.lua', 27],
+    [95, 'lua/lock/extend-shared.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2661,7 +2553,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: '3edc4f16d33c4f384ec763c67e6245908481a38d',
+    sha1: '19ecb5f594238493bfc7ad6c94442981955e2045',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2715,16 +2607,6 @@ local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
 
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
-end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
@@ -2758,10 +2640,6 @@ end
 
 local function lock_kept_ms(lock, now_ms)
   return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
-end
-
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -2802,9 +2680,10 @@ return { 'extended', now_ms, ends }
     [1, 'lua/lock/extend.lua', 1],
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/lock/state.lua', 1],
-    [62, 'lua/shared/lock/kept.lua', 1],
-    [75, 'lua/shared/lock/save.lua', 1],
-    [111, 'lua/lock/extend.lua', 15],
+    [52, 'lua/shared/lock/kept.lua', 1],
+    [65, 'lua/shared/lock/save.lua', 1],
+    [87, 'lua/shared/lock/save.lua', 27],
+    [97, 'lua/lock/extend.lua', 15],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -3047,7 +2926,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: '496c8031a16e5047285e6c999e3583299bcf850f',
+    sha1: 'a330fb88307f40cf2fc9cfad6215645c17dbb968',
     reads: true,
     bytes: false,
     source: `--[[
@@ -3075,18 +2954,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -3142,10 +3009,6 @@ local function lapse(lock, now_ms)
   end
 end
 
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
-
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
@@ -3179,8 +3042,9 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
     [1, 'lua/lock/inspect.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/tickets.lua', 1],
-    [51, 'lua/shared/lock/state.lua', 1],
-    [96, 'lua/lock/inspect.lua', 16],
+    [27, 'lua/shared/tickets.lua', 21],
+    [39, 'lua/shared/lock/state.lua', 1],
+    [81, 'lua/lock/inspect.lua', 17],
   ],
   encode() {
     return []
@@ -3230,7 +3094,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'eb7df2b17980d1774c955d9089b8e2ce73319c09',
+    sha1: 'cf5baf2376aa48a2268998efb957f4a397546415',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3269,18 +3133,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -3357,15 +3209,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  return last_ticket, redis.call('ZRANK', queue, text)
-end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -3395,17 +3238,6 @@ local function read_lock(stored)
     id = id,
     holder = holder,
   }
-end
-
-local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
 end
 
 local function is_free(lock)
@@ -3446,10 +3278,6 @@ local function lock_kept_ms(lock, now_ms)
   return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
-end
-
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
@@ -3476,16 +3304,6 @@ end
 -- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
-
--- The token that this attempt has got, and when it ends, if it is live.
-local function reading_of(readers, reader_ids, id, now_ms)
-  local token = redis.call('HGET', reader_ids, 'i' .. id)
-  local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
-  if expires_at_ms and expires_at_ms > now_ms then
-    return tonumber(token), expires_at_ms
-  end
-  return nil
-end
 
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
@@ -3532,10 +3350,6 @@ end
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
-end
-
-local function called_id(called)
-  return string.match(called, '/(.*)$')
 end
 
 local function call_until(now_ms, claim_ms, id)
@@ -3663,17 +3477,22 @@ return { 'released', served == 'more' and 1 or 0 }
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/next-token.lua', 1],
     [30, 'lua/shared/tickets.lua', 1],
-    [62, 'lua/shared/tell.lua', 1],
-    [87, 'lua/shared/line.lua', 1],
-    [134, 'lua/shared/lock/state.lua', 1],
-    [179, 'lua/shared/lock/kept.lua', 1],
-    [192, 'lua/shared/lock/save.lua', 1],
-    [228, 'lua/shared/lock/grant.lua', 1],
-    [241, 'lua/shared/lock/readers.lua', 1],
-    [294, 'lua/shared/lock/called.lua', 1],
-    [309, 'lua/shared/lock/hand-over.lua', 1],
-    [345, 'lua/shared/lock/serve-shared.lua', 1],
-    [400, 'lua/lock/release-shared.lua', 32],
+    [38, 'lua/shared/tickets.lua', 21],
+    [50, 'lua/shared/tell.lua', 1],
+    [75, 'lua/shared/line.lua', 1],
+    [113, 'lua/shared/lock/state.lua', 1],
+    [144, 'lua/shared/lock/state.lua', 43],
+    [147, 'lua/shared/lock/kept.lua', 1],
+    [160, 'lua/shared/lock/save.lua', 1],
+    [182, 'lua/shared/lock/save.lua', 27],
+    [192, 'lua/shared/lock/grant.lua', 1],
+    [205, 'lua/shared/lock/readers.lua', 1],
+    [209, 'lua/shared/lock/readers.lua', 15],
+    [248, 'lua/shared/lock/called.lua', 1],
+    [256, 'lua/shared/lock/called.lua', 13],
+    [259, 'lua/shared/lock/hand-over.lua', 1],
+    [295, 'lua/shared/lock/serve-shared.lua', 1],
+    [350, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3726,7 +3545,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '488c10fef6f7cc4e549503786220103d3f7a4e8c',
+    sha1: 'a945b1a37acb0dfdacb509d7cf24d646b4313559',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3760,10 +3579,6 @@ local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
-local function called_id(called)
-  return string.match(called, '/(.*)$')
-end
-
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
@@ -3783,24 +3598,6 @@ end
 -- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
 -- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
 -- way.
-
--- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
--- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
-local function free_token(stored, id, passes)
-  if not stored then
-    return '0', '0 0'
-  end
-  local token, last_id = string.match(stored, '^1 %- (%d+) %d+ 0 0 (%S*)')
-  if token then
-    return last_id ~= id and token, '0 0'
-  end
-  local last_ticket, called
-  token, last_ticket, called, last_id = string.match(stored, '^1 %- (%d+) %d+ (%d+) (%S+) (%S*)')
-  if token and last_id ~= id and passes then
-    return token, last_ticket .. ' ' .. (called_id(called) == id and '0' or called)
-  end
-  return nil
-end
 
 -- True when this token is held until then, and nobody need be told when it is given back.
 local function is_quickly_given_back(stored, token, now_ms)
@@ -3837,18 +3634,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -3925,15 +3710,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  return last_ticket, redis.call('ZRANK', queue, text)
-end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -3969,16 +3745,6 @@ local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
 
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
-end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
 -- Writes the main key of a lock; see shared/lock/state.
 
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
@@ -3999,10 +3765,6 @@ end
 
 local function lock_kept_ms(lock, now_ms)
   return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
-end
-
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -4123,19 +3885,23 @@ return { 'released', served == 'more' and 1 or 0 }
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/lock/called.lua', 1],
-    [39, 'lua/shared/lock/kept.lua', 1],
-    [52, 'lua/shared/lock/quick.lua', 1],
-    [81, 'lua/lock/release.lua', 22],
-    [97, 'lua/shared/next-token.lua', 1],
-    [102, 'lua/shared/tickets.lua', 1],
-    [134, 'lua/shared/tell.lua', 1],
-    [159, 'lua/shared/line.lua', 1],
-    [206, 'lua/shared/lock/state.lua', 1],
-    [251, 'lua/shared/lock/save.lua', 1],
-    [287, 'lua/shared/lock/grant.lua', 1],
-    [300, 'lua/shared/lock/hand-over.lua', 1],
-    [336, 'lua/shared/lock/serve.lua', 1],
-    [363, 'lua/lock/release.lua', 47],
+    [32, 'lua/shared/lock/called.lua', 13],
+    [35, 'lua/shared/lock/kept.lua', 1],
+    [48, 'lua/shared/lock/quick.lua', 1],
+    [52, 'lua/shared/lock/quick.lua', 23],
+    [59, 'lua/lock/release.lua', 22],
+    [75, 'lua/shared/next-token.lua', 1],
+    [80, 'lua/shared/tickets.lua', 1],
+    [88, 'lua/shared/tickets.lua', 21],
+    [100, 'lua/shared/tell.lua', 1],
+    [125, 'lua/shared/line.lua', 1],
+    [163, 'lua/shared/lock/state.lua', 1],
+    [198, 'lua/shared/lock/save.lua', 1],
+    [220, 'lua/shared/lock/save.lua', 27],
+    [230, 'lua/shared/lock/grant.lua', 1],
+    [243, 'lua/shared/lock/hand-over.lua', 1],
+    [279, 'lua/shared/lock/serve.lua', 1],
+    [306, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4185,7 +3951,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '7e8bab9bfe5542ba9203cbdb07936a95d8cd0559',
+    sha1: 'a7dd8430c966b3e1a773fc18054d4f81034ff3c4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4221,18 +3987,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -4309,15 +4063,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  return last_ticket, redis.call('ZRANK', queue, text)
-end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -4398,10 +4143,6 @@ local function lock_kept_ms(lock, now_ms)
   return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
 end
 
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
-end
-
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
@@ -4428,16 +4169,6 @@ end
 -- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
-
--- The token that this attempt has got, and when it ends, if it is live.
-local function reading_of(readers, reader_ids, id, now_ms)
-  local token = redis.call('HGET', reader_ids, 'i' .. id)
-  local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
-  if expires_at_ms and expires_at_ms > now_ms then
-    return tonumber(token), expires_at_ms
-  end
-  return nil
-end
 
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
@@ -4484,10 +4215,6 @@ end
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
-end
-
-local function called_id(called)
-  return string.match(called, '/(.*)$')
 end
 
 local function call_until(now_ms, claim_ms, id)
@@ -4608,17 +4335,21 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/next-token.lua', 1],
     [27, 'lua/shared/tickets.lua', 1],
-    [59, 'lua/shared/tell.lua', 1],
-    [84, 'lua/shared/line.lua', 1],
-    [131, 'lua/shared/lock/state.lua', 1],
-    [176, 'lua/shared/lock/kept.lua', 1],
-    [189, 'lua/shared/lock/save.lua', 1],
-    [225, 'lua/shared/lock/grant.lua', 1],
-    [238, 'lua/shared/lock/readers.lua', 1],
-    [291, 'lua/shared/lock/called.lua', 1],
-    [306, 'lua/shared/lock/hand-over.lua', 1],
-    [342, 'lua/shared/lock/serve-shared.lua', 1],
-    [397, 'lua/lock/serve.lua', 29],
+    [35, 'lua/shared/tickets.lua', 21],
+    [47, 'lua/shared/tell.lua', 1],
+    [72, 'lua/shared/line.lua', 1],
+    [110, 'lua/shared/lock/state.lua', 1],
+    [155, 'lua/shared/lock/kept.lua', 1],
+    [168, 'lua/shared/lock/save.lua', 1],
+    [190, 'lua/shared/lock/save.lua', 27],
+    [200, 'lua/shared/lock/grant.lua', 1],
+    [213, 'lua/shared/lock/readers.lua', 1],
+    [217, 'lua/shared/lock/readers.lua', 15],
+    [256, 'lua/shared/lock/called.lua', 1],
+    [264, 'lua/shared/lock/called.lua', 13],
+    [267, 'lua/shared/lock/hand-over.lua', 1],
+    [303, 'lua/shared/lock/serve-shared.lua', 1],
+    [358, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -35,7 +35,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'once/begin',
-    sha1: 'd5e8c9168aad4d17ba1fa1e9d55c397783c36263',
+    sha1: 'dfe2c8df8c79a459d2bc103bbaff3c415d3cba90',
     reads: false,
     bytes: true,
     source: `--[[
@@ -125,10 +125,6 @@ local function keep_until(state, kept_until_ms, now_ms)
   redis.call('PEXPIRE', state, kept_until_ms - now_ms + SLACK_MS)
 end
 
-local function holds_token(known, token)
-  return known.token > 0 and known.token == token
-end
-
 local known = open_state(state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
@@ -191,7 +187,7 @@ return { 'started', token, lease_ends_ms, now_ms }
     [32, 'lua/shared/next-token.lua', 1],
     [37, 'lua/shared/once/state.lua', 1],
     [80, 'lua/shared/once/keep.lua', 1],
-    [91, 'lua/once/begin.lua', 26],
+    [88, 'lua/once/begin.lua', 27],
   ],
   encode(args) {
     return [
@@ -340,7 +336,7 @@ export type CompleteAnswer =
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
   script: {
     name: 'once/complete',
-    sha1: 'c66cca9722b3d4ab1e8c26874e369eedbd9c2614',
+    sha1: '86a5a141bce9d1548e2d1b7c1c56a075cae9e8a8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -423,9 +419,6 @@ local function counts(known, now_ms)
   return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 
-local function is_running(known, now_ms)
-  return not known.result and known.lease_ends_ms > now_ms
-end
 -- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
 local SLACK_MS = 600000
 
@@ -467,8 +460,8 @@ return { 'completed', kept_until_ms }
     [23, 'lua/shared/clock.lua', 1],
     [29, 'lua/shared/wake.lua', 1],
     [41, 'lua/shared/once/state.lua', 1],
-    [84, 'lua/shared/once/keep.lua', 1],
-    [95, 'lua/once/complete.lua', 23],
+    [81, 'lua/shared/once/keep.lua', 1],
+    [92, 'lua/once/complete.lua', 23],
   ],
   encode(args) {
     return [
@@ -521,7 +514,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'once/extend',
-    sha1: 'dcfb3b4b55de66c9c7c08ce4076edd621906ea09',
+    sha1: '563d7224a6c4a171f0eb6b0a2ba6756aa87ee107',
     reads: false,
     bytes: false,
     source: `--[[
@@ -580,11 +573,6 @@ local function open_state(state)
   }
 end
 
--- True while the key is taken: by an attempt under way or lapsed, or by a result.
-local function counts(known, now_ms)
-  return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
-end
-
 local function is_running(known, now_ms)
   return not known.result and known.lease_ends_ms > now_ms
 end
@@ -637,8 +625,9 @@ return { 'extended', now_ms, ends }
     [11, 'lua/shared/exact.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/once/state.lua', 1],
-    [65, 'lua/shared/once/keep.lua', 1],
-    [76, 'lua/once/extend.lua', 15],
+    [57, 'lua/shared/once/state.lua', 41],
+    [60, 'lua/shared/once/keep.lua', 1],
+    [71, 'lua/once/extend.lua', 15],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -682,7 +671,7 @@ export type FindAnswer =
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'once/find',
-    sha1: '5a9f2125cfe6ef20d8f40ae4ca9cccbc4631964a',
+    sha1: '00aa28635eb7cd2b4a43d7e8061f61fae048126a',
     reads: true,
     bytes: true,
     source: `--[[
@@ -742,10 +731,6 @@ local function counts(known, now_ms)
   return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 
-local function is_running(known, now_ms)
-  return not known.result and known.lease_ends_ms > now_ms
-end
-
 local known = open_state(state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
@@ -765,7 +750,7 @@ return { 'found', known.token, known.kept_until_ms, known.result }
     [1, 'lua/once/find.lua', 1],
     [12, 'lua/shared/clock.lua', 1],
     [18, 'lua/shared/once/state.lua', 1],
-    [61, 'lua/once/find.lua', 14],
+    [58, 'lua/once/find.lua', 15],
   ],
   encode(args) {
     return [
@@ -943,7 +928,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'once/release',
-    sha1: '906ee83053230c9bfd488bf5a23666e8fed0bcb7',
+    sha1: 'c00ee603af58d88abf85b6f2b02d345c487cb00f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1013,14 +998,6 @@ local function open_state(state)
   }
 end
 
--- True while the key is taken: by an attempt under way or lapsed, or by a result.
-local function counts(known, now_ms)
-  return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
-end
-
-local function is_running(known, now_ms)
-  return not known.result and known.lease_ends_ms > now_ms
-end
 -- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
 local SLACK_MS = 600000
 
@@ -1060,8 +1037,8 @@ return { 'released' }
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/wake.lua', 1],
     [33, 'lua/shared/once/state.lua', 1],
-    [76, 'lua/shared/once/keep.lua', 1],
-    [87, 'lua/once/release.lua', 19],
+    [68, 'lua/shared/once/keep.lua', 1],
+    [79, 'lua/once/release.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([

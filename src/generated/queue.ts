@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '9f1a59ac7983488cf06d7b7c4d6f0c5c393e42ce',
+    sha1: '0edab69142304a44c997d37f494eed2b8619b28b',
     reads: false,
     bytes: true,
     source: `--[[
@@ -113,20 +113,6 @@ local function call_record(call, now_ms, answer)
   return call .. string.format(' %.0f ', now_ms) .. answer
 end
 
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
-local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
-  if number == call then
-    return answer, false
-  end
-  return nil, tonumber(number) > tonumber(call)
-end
-
 local function forget_old_calls(calls, call, now_ms)
   if call % 16 ~= 0 then
     return
@@ -142,21 +128,11 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- Telling the processes of tickets; see shared/tickets.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -202,15 +178,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -254,22 +229,12 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- What \`due_ms\` of a queue is where nothing will be due; see shared/queue/note-due.
 local NEVER_MS = 9007199254740991
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -325,16 +290,16 @@ end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
 -- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
-local WIDE = string.rep('~', 65)
+
 -- Marks; see shared/queue/marks.
 local WIDE_JOBS, WIDE_LEASES = 16, 32
 
 -- Adds the entry to what is written, where it is not there yet.
-local function widen(queue, mark, written, first, second)
+local function widen(queue, mark, written, first)
   if queue.marks % (mark * 2) < mark then
     queue.marks = queue.marks + mark
     written[#written + 1] = first
-    written[#written + 1] = second
+    written[#written + 1] = string.rep('~', 65)
   end
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
@@ -445,18 +410,6 @@ local CHILD = 32
 local DELIVER = 2
 local ASK_AFTER = 4
 
-local function has_flag(flags, flag)
-  return flags % (flag * 2) >= flag
-end
-
-local function with_flag(flags, flag)
-  return has_flag(flags, flag) and flags or flags + flag
-end
-
--- The flags of a run with one more.
-local function flagged(flags, flag)
-  return flags == PLAIN and flag or with_flag(flags, flag)
-end
 -- Remembers for the statistics how long jobs waited or ran.
 -- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
 -- millisecond, the last one everything from 38 days on.
@@ -759,10 +712,6 @@ end
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -952,7 +901,7 @@ local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, 
   end
   redis.call('LTRIM', ready, string.format('%d', count), '-1')
   redis.call('HSET', jobs, unpack(runs))
-  widen(queue, WIDE_LEASES, scores, '+inf', WIDE)
+  widen(queue, WIDE_LEASES, scores, '+inf')
   redis.call('ZADD', leases, unpack(scores))
   note_due(queue, ends_ms)
   note_waited(queue, numbers, names, are_alike, sum_us, now_us)
@@ -1026,35 +975,39 @@ return {
     [1, 'lua/queue/ack-and-claim-plain.lua', 1],
     [33, 'lua/shared/clock.lua', 1],
     [39, 'lua/shared/calls.lua', 1],
-    [85, 'lua/shared/tell.lua', 1],
-    [110, 'lua/shared/next-token.lua', 1],
-    [115, 'lua/shared/queue/state.lua', 1],
-    [194, 'lua/shared/queue/never.lua', 1],
-    [196, 'lua/shared/queue/save.lua', 1],
-    [251, 'lua/shared/queue/save-call.lua', 1],
-    [259, 'lua/shared/queue/wide.lua', 1],
-    [274, 'lua/shared/queue/note-due.lua', 1],
-    [282, 'lua/shared/queue/idle.lua', 1],
-    [344, 'lua/shared/queue/watch.lua', 1],
-    [365, 'lua/shared/queue/flags.lua', 1],
-    [394, 'lua/shared/queue/note-alike.lua', 1],
-    [395, 'lua/shared/queue/bucket.lua', 1],
-    [407, 'lua/shared/queue/leave-notes.lua', 1],
-    [425, 'lua/shared/queue/fold.lua', 1],
-    [426, 'lua/shared/queue/statistics.lua', 1],
-    [662, 'lua/shared/queue/fold.lua', 3],
-    [673, 'lua/shared/queue/leave-notes.lua', 20],
-    [677, 'lua/shared/queue/note-alike.lua', 4],
-    [692, 'lua/shared/queue/plain.lua', 1],
-    [693, 'lua/shared/queue/plain-head.lua', 1],
-    [708, 'lua/shared/queue/plain.lua', 3],
-    [767, 'lua/shared/queue/note-spans.lua', 1],
-    [768, 'lua/shared/queue/note-spans.lua', 3],
-    [794, 'lua/shared/queue/plain.lua', 63],
-    [811, 'lua/shared/queue/note-spans.lua', 1],
-    [812, 'lua/shared/queue/note-spans.lua', 3],
-    [838, 'lua/shared/queue/plain.lua', 81],
-    [896, 'lua/queue/ack-and-claim-plain.lua', 49],
+    [50, 'lua/shared/calls.lua', 26],
+    [65, 'lua/shared/tell.lua', 1],
+    [72, 'lua/shared/tell.lua', 12],
+    [86, 'lua/shared/next-token.lua', 1],
+    [91, 'lua/shared/queue/state.lua', 1],
+    [169, 'lua/shared/queue/never.lua', 1],
+    [171, 'lua/shared/queue/save.lua', 1],
+    [173, 'lua/shared/queue/save.lua', 13],
+    [216, 'lua/shared/queue/save-call.lua', 1],
+    [224, 'lua/shared/queue/wide.lua', 1],
+    [239, 'lua/shared/queue/note-due.lua', 1],
+    [247, 'lua/shared/queue/idle.lua', 1],
+    [309, 'lua/shared/queue/watch.lua', 1],
+    [330, 'lua/shared/queue/flags.lua', 1],
+    [347, 'lua/shared/queue/note-alike.lua', 1],
+    [348, 'lua/shared/queue/bucket.lua', 1],
+    [360, 'lua/shared/queue/leave-notes.lua', 1],
+    [378, 'lua/shared/queue/fold.lua', 1],
+    [379, 'lua/shared/queue/statistics.lua', 1],
+    [615, 'lua/shared/queue/fold.lua', 3],
+    [626, 'lua/shared/queue/leave-notes.lua', 20],
+    [630, 'lua/shared/queue/note-alike.lua', 4],
+    [645, 'lua/shared/queue/plain.lua', 1],
+    [646, 'lua/shared/queue/plain-head.lua', 1],
+    [649, 'lua/shared/queue/plain-head.lua', 8],
+    [657, 'lua/shared/queue/plain.lua', 3],
+    [716, 'lua/shared/queue/note-spans.lua', 1],
+    [717, 'lua/shared/queue/note-spans.lua', 3],
+    [743, 'lua/shared/queue/plain.lua', 63],
+    [760, 'lua/shared/queue/note-spans.lua', 1],
+    [761, 'lua/shared/queue/note-spans.lua', 3],
+    [787, 'lua/shared/queue/plain.lua', 81],
+    [845, 'lua/queue/ack-and-claim-plain.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1159,7 +1112,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '2e359088f99350f9f4a11362e13cf0d9f7df7dbc',
+    sha1: '12ca19983a9c2d025fd7abed584a5124c1c095e5',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1260,21 +1213,11 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- Telling the processes of tickets; see shared/tickets.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -1320,15 +1263,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -1372,7 +1314,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -1717,16 +1659,6 @@ end
 local NEVER_MS = 9007199254740991
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
-
 local function packed_state(queue)
   return struct.pack(
     '>dddddddddddddddddddddddddddddc0',
@@ -1781,16 +1713,16 @@ end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
 -- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
-local WIDE = string.rep('~', 65)
+
 -- Marks; see shared/queue/marks.
 local WIDE_JOBS, WIDE_LEASES = 16, 32
 
 -- Adds the entry to what is written, where it is not there yet.
-local function widen(queue, mark, written, first, second)
+local function widen(queue, mark, written, first)
   if queue.marks % (mark * 2) < mark then
     queue.marks = queue.marks + mark
     written[#written + 1] = first
-    written[#written + 1] = second
+    written[#written + 1] = string.rep('~', 65)
   end
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -1809,17 +1741,6 @@ local function parse_settings(text)
   }
 end
 
-local function format_settings(settings)
-  return string.format(
-    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
-    settings.paused and 1 or 0,
-    settings.concurrency,
-    settings.rate_limit,
-    settings.rate_window_ms,
-    settings.keep_count,
-    settings.keep_ms
-  )
-end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
@@ -1878,10 +1799,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
-
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
 
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
@@ -2103,16 +2020,6 @@ local function forget_parent(keys, ref)
   end
 end
 
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
-  end
-end
-
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
 local function drop_parents(keys, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
@@ -2151,18 +2058,6 @@ end
 
 local function hold_unique(ids, key, seq, till, ends_ms)
   redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
-end
-
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
-    end
-  end
 end
 
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
@@ -2291,17 +2186,6 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   save_group(keys.groups, job.group, group, now_us)
 end
 
--- A ready job of a group goes elsewhere. False when it was not there.
-local function leave_group(grouped, groups, job, seq, now_us)
-  local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
-    return false
-  end
-  group.ready = group.ready - 1
-  save_group(groups, job.group, group, now_us)
-  return true
-end
-
 -- A claimed job of a group is claimed no more.
 local function free_in_group(keys, name, now_us)
   local group = read_group(keys.groups, name)
@@ -2350,14 +2234,6 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
   end
 end
 
--- Takes a ready job from where it stands.
-local function leave_ready(keys, queue, job, seq, now_us)
-  if job.group ~= '' then
-    leave_group(keys.grouped, keys.groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
-    queue.ghosts = queue.ghosts + 1
-  end
-end
 -- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
 local function fields_of(numbers)
   local fields = {}
@@ -2472,17 +2348,6 @@ local function pack_result(result, now_ms)
   ) .. result.message .. result.result
 end
 
-local function unpack_result(packed)
-  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
-  return {
-    state = state,
-    number = number,
-    at_ms = at_ms,
-    kind = kind,
-    message = string.sub(packed, message_at, message_at + length - 1),
-    result = string.sub(packed, message_at + length),
-  }
-end
 -- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
 
 -- All of them are gone some time after the last.
@@ -2912,7 +2777,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   end
   queue.token = token
   redis.call('HSET', keys.jobs, unpack(runs))
-  widen(queue, WIDE_LEASES, ends, '+inf', WIDE)
+  widen(queue, WIDE_LEASES, ends, '+inf')
   redis.call('ZADD', keys.leases, unpack(ends))
   note_due(queue, now_ms + lease_ms)
   note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
@@ -2933,13 +2798,6 @@ local function parse_refused(text)
   return refused
 end
 
-local function parse_places(text)
-  local places = {}
-  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
-    places[#places + 1] = tonumber(at)
-  end
-  return places
-end
 -- The answer of an ack-and-claim as text: '<token> <count> <ends_ms> <refused>'. The jobs themselves are found again
 -- by when their leases end, as long as those were not extended: whoever extends them has seen them.
 
@@ -3294,10 +3152,6 @@ local function pack_failure(at_ms, kind, message)
   return struct.pack('>dHc0', at_ms, #kind, kind) .. message
 end
 
-local function unpack_failure(packed)
-  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
-  return at_ms, kind, string.sub(packed, message_at)
-end
 -- Remembers why a job failed last; see shared/queue/failure.
 local function note_failure(jobs, seq, at_ms, kind, message)
   redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
@@ -3356,21 +3210,6 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- The end of a job that was claimed until now, and is dead.
 local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
   note_history(keys.jobs, seq, run, 'b', now_ms, run.at_ms, kind)
@@ -3708,10 +3547,6 @@ local function pack_failure(at_ms, kind, message)
   return struct.pack('>dHc0', at_ms, #kind, kind) .. message
 end
 
-local function unpack_failure(packed)
-  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
-  return at_ms, kind, string.sub(packed, message_at)
-end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
@@ -3766,41 +3601,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- When a job is tried again, and how it waits until then.
-
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
@@ -4011,100 +3812,107 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1, 'lua/queue/ack-and-claim.lua', 1],
     [53, 'lua/shared/clock.lua', 1],
     [59, 'lua/shared/calls.lua', 1],
-    [105, 'lua/shared/tell.lua', 1],
-    [130, 'lua/shared/next-token.lua', 1],
-    [135, 'lua/shared/queue/state.lua', 1],
-    [214, 'lua/shared/queue/count-job.lua', 1],
-    [227, 'lua/shared/queue/note-spans.lua', 1],
-    [228, 'lua/shared/queue/note-alike.lua', 1],
-    [229, 'lua/shared/queue/bucket.lua', 1],
-    [241, 'lua/shared/queue/leave-notes.lua', 1],
-    [259, 'lua/shared/queue/fold.lua', 1],
-    [260, 'lua/shared/queue/statistics.lua', 1],
-    [496, 'lua/shared/queue/fold.lua', 3],
-    [507, 'lua/shared/queue/leave-notes.lua', 20],
-    [511, 'lua/shared/queue/note-alike.lua', 4],
-    [526, 'lua/shared/queue/note-spans.lua', 3],
-    [552, 'lua/shared/queue/never.lua', 1],
-    [554, 'lua/shared/queue/save.lua', 1],
-    [609, 'lua/shared/queue/save-call.lua', 1],
-    [617, 'lua/shared/queue/wide.lua', 1],
-    [632, 'lua/shared/queue/settings.lua', 1],
-    [659, 'lua/shared/queue/marks.lua', 1],
-    [673, 'lua/shared/queue/recurs.lua', 1],
-    [675, 'lua/shared/queue/note-due.lua', 1],
-    [683, 'lua/shared/queue/rate.lua', 1],
-    [703, 'lua/shared/queue/job.lua', 1],
-    [715, 'lua/shared/queue/plain-head.lua', 1],
-    [730, 'lua/shared/queue/job.lua', 14],
-    [807, 'lua/shared/queue/flags.lua', 1],
-    [836, 'lua/shared/queue/run.lua', 1],
-    [883, 'lua/shared/queue/parents.lua', 1],
-    [964, 'lua/shared/queue/happened.lua', 1],
-    [976, 'lua/shared/queue/names.lua', 1],
-    [1022, 'lua/shared/queue/groups.lua', 1],
-    [1163, 'lua/shared/queue/ready.lua', 1],
-    [1197, 'lua/shared/queue/fields.lua', 1],
-    [1206, 'lua/shared/queue/end.lua', 1],
-    [1227, 'lua/shared/queue/leave-tags.lua', 1],
-    [1236, 'lua/shared/queue/end.lua', 23],
-    [1253, 'lua/shared/queue/note-end.lua', 1],
-    [1283, 'lua/shared/queue/tell-others.lua', 1],
-    [1285, 'lua/shared/queue/packed-notes.lua', 1],
-    [1286, 'lua/shared/queue/packed-notes.lua', 3],
-    [1294, 'lua/shared/queue/tell-others.lua', 4],
-    [1297, 'lua/shared/queue/result.lua', 1],
-    [1322, 'lua/shared/queue/tell-ends.lua', 1],
-    [1378, 'lua/shared/queue/tell-others.lua', 9],
-    [1381, 'lua/shared/queue/tell-others.lua', 13],
-    [1384, 'lua/shared/queue/publish.lua', 1],
-    [1385, 'lua/shared/queue/message.lua', 1],
-    [1428, 'lua/shared/queue/publish.lua', 3],
-    [1434, 'lua/shared/queue/tell-others.lua', 17],
-    [1437, 'lua/shared/queue/cancel.lua', 1],
-    [1445, 'lua/shared/queue/stop.lua', 1],
-    [1453, 'lua/shared/queue/finish.lua', 1],
-    [1548, 'lua/shared/queue/take.lua', 1],
-    [1687, 'lua/shared/queue/lease.lua', 1],
-    [1757, 'lua/shared/queue/told.lua', 1],
-    [1779, 'lua/shared/queue/claimed-before.lua', 1],
-    [1825, 'lua/shared/queue/idle.lua', 1],
-    [1887, 'lua/shared/queue/watch.lua', 1],
-    [1908, 'lua/shared/queue/judge.lua', 1],
-    [1971, 'lua/shared/queue/next-due.lua', 1],
-    [2026, 'lua/queue/ack-and-claim.lua', 92],
-    [2093, 'lua/shared/queue/bring-due.lua', 1],
-    [2095, 'lua/shared/queue/entries.lua', 1],
-    [2113, 'lua/shared/queue/history.lua', 1],
-    [2127, 'lua/shared/queue/failure.lua', 1],
-    [2137, 'lua/shared/queue/note-failure.lua', 1],
-    [2141, 'lua/shared/queue/dead.lua', 1],
-    [2210, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2217, 'lua/shared/queue/reclaim.lua', 1],
-    [2262, 'lua/shared/queue/due.lua', 1],
-    [2284, 'lua/shared/queue/bring-due.lua', 11],
-    [2291, 'lua/shared/queue/spawn.lua', 1],
-    [2296, 'lua/shared/exact.lua', 1],
-    [2301, 'lua/shared/queue/number.lua', 1],
-    [2310, 'lua/shared/queue/enter-tags.lua', 1],
-    [2316, 'lua/shared/queue/leave-short.lua', 1],
-    [2327, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2385, 'lua/shared/queue/recurrence.lua', 1],
-    [2434, 'lua/shared/queue/spawn.lua', 12],
-    [2532, 'lua/shared/queue/bring-due.lua', 19],
-    [2536, 'lua/queue/ack-and-claim.lua', 160],
-    [2540, 'lua/shared/queue/settle.lua', 1],
-    [2541, 'lua/shared/queue/failure.lua', 1],
-    [2551, 'lua/shared/queue/dead.lua', 1],
-    [2620, 'lua/shared/queue/backoff.lua', 1],
-    [2660, 'lua/shared/queue/unblock.lua', 1],
-    [2666, 'lua/shared/queue/outbox.lua', 1],
-    [2677, 'lua/shared/queue/entries.lua', 1],
-    [2695, 'lua/shared/queue/history.lua', 1],
-    [2709, 'lua/shared/queue/settle.lua', 18],
-    [2783, 'lua/queue/ack-and-claim.lua', 165],
-    [2826, 'lua/shared/queue/wait.lua', 1],
-    [2837, 'lua/queue/ack-and-claim.lua', 209],
+    [99, 'lua/shared/tell.lua', 1],
+    [106, 'lua/shared/tell.lua', 12],
+    [120, 'lua/shared/next-token.lua', 1],
+    [125, 'lua/shared/queue/state.lua', 1],
+    [203, 'lua/shared/queue/count-job.lua', 1],
+    [216, 'lua/shared/queue/note-spans.lua', 1],
+    [217, 'lua/shared/queue/note-alike.lua', 1],
+    [218, 'lua/shared/queue/bucket.lua', 1],
+    [230, 'lua/shared/queue/leave-notes.lua', 1],
+    [248, 'lua/shared/queue/fold.lua', 1],
+    [249, 'lua/shared/queue/statistics.lua', 1],
+    [485, 'lua/shared/queue/fold.lua', 3],
+    [496, 'lua/shared/queue/leave-notes.lua', 20],
+    [500, 'lua/shared/queue/note-alike.lua', 4],
+    [515, 'lua/shared/queue/note-spans.lua', 3],
+    [541, 'lua/shared/queue/never.lua', 1],
+    [543, 'lua/shared/queue/save.lua', 1],
+    [545, 'lua/shared/queue/save.lua', 13],
+    [588, 'lua/shared/queue/save-call.lua', 1],
+    [596, 'lua/shared/queue/wide.lua', 1],
+    [611, 'lua/shared/queue/settings.lua', 1],
+    [627, 'lua/shared/queue/marks.lua', 1],
+    [641, 'lua/shared/queue/recurs.lua', 1],
+    [643, 'lua/shared/queue/note-due.lua', 1],
+    [651, 'lua/shared/queue/rate.lua', 1],
+    [671, 'lua/shared/queue/job.lua', 1],
+    [683, 'lua/shared/queue/plain-head.lua', 1],
+    [686, 'lua/shared/queue/plain-head.lua', 8],
+    [694, 'lua/shared/queue/job.lua', 14],
+    [771, 'lua/shared/queue/flags.lua', 1],
+    [800, 'lua/shared/queue/run.lua', 1],
+    [847, 'lua/shared/queue/parents.lua', 1],
+    [906, 'lua/shared/queue/parents.lua', 70],
+    [918, 'lua/shared/queue/happened.lua', 1],
+    [930, 'lua/shared/queue/names.lua', 1],
+    [946, 'lua/shared/queue/names.lua', 29],
+    [964, 'lua/shared/queue/groups.lua', 1],
+    [1072, 'lua/shared/queue/groups.lua', 120],
+    [1094, 'lua/shared/queue/ready.lua', 1],
+    [1120, 'lua/shared/queue/fields.lua', 1],
+    [1129, 'lua/shared/queue/end.lua', 1],
+    [1150, 'lua/shared/queue/leave-tags.lua', 1],
+    [1159, 'lua/shared/queue/end.lua', 23],
+    [1176, 'lua/shared/queue/note-end.lua', 1],
+    [1206, 'lua/shared/queue/tell-others.lua', 1],
+    [1208, 'lua/shared/queue/packed-notes.lua', 1],
+    [1209, 'lua/shared/queue/packed-notes.lua', 3],
+    [1217, 'lua/shared/queue/tell-others.lua', 4],
+    [1220, 'lua/shared/queue/result.lua', 1],
+    [1234, 'lua/shared/queue/tell-ends.lua', 1],
+    [1290, 'lua/shared/queue/tell-others.lua', 9],
+    [1293, 'lua/shared/queue/tell-others.lua', 13],
+    [1296, 'lua/shared/queue/publish.lua', 1],
+    [1297, 'lua/shared/queue/message.lua', 1],
+    [1340, 'lua/shared/queue/publish.lua', 3],
+    [1346, 'lua/shared/queue/tell-others.lua', 17],
+    [1349, 'lua/shared/queue/cancel.lua', 1],
+    [1357, 'lua/shared/queue/stop.lua', 1],
+    [1365, 'lua/shared/queue/finish.lua', 1],
+    [1460, 'lua/shared/queue/take.lua', 1],
+    [1599, 'lua/shared/queue/lease.lua', 1],
+    [1669, 'lua/shared/queue/told.lua', 1],
+    [1684, 'lua/shared/queue/claimed-before.lua', 1],
+    [1730, 'lua/shared/queue/idle.lua', 1],
+    [1792, 'lua/shared/queue/watch.lua', 1],
+    [1813, 'lua/shared/queue/judge.lua', 1],
+    [1876, 'lua/shared/queue/next-due.lua', 1],
+    [1931, 'lua/queue/ack-and-claim.lua', 92],
+    [1998, 'lua/shared/queue/bring-due.lua', 1],
+    [2000, 'lua/shared/queue/entries.lua', 1],
+    [2018, 'lua/shared/queue/history.lua', 1],
+    [2032, 'lua/shared/queue/failure.lua', 1],
+    [2038, 'lua/shared/queue/note-failure.lua', 1],
+    [2042, 'lua/shared/queue/dead.lua', 1],
+    [2096, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2103, 'lua/shared/queue/reclaim.lua', 1],
+    [2148, 'lua/shared/queue/due.lua', 1],
+    [2170, 'lua/shared/queue/bring-due.lua', 11],
+    [2177, 'lua/shared/queue/spawn.lua', 1],
+    [2182, 'lua/shared/exact.lua', 1],
+    [2187, 'lua/shared/queue/number.lua', 1],
+    [2196, 'lua/shared/queue/enter-tags.lua', 1],
+    [2202, 'lua/shared/queue/leave-short.lua', 1],
+    [2213, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2271, 'lua/shared/queue/recurrence.lua', 1],
+    [2320, 'lua/shared/queue/spawn.lua', 12],
+    [2418, 'lua/shared/queue/bring-due.lua', 19],
+    [2422, 'lua/queue/ack-and-claim.lua', 160],
+    [2426, 'lua/shared/queue/settle.lua', 1],
+    [2427, 'lua/shared/queue/failure.lua', 1],
+    [2433, 'lua/shared/queue/dead.lua', 1],
+    [2487, 'lua/shared/queue/backoff.lua', 1],
+    [2489, 'lua/shared/queue/backoff.lua', 22],
+    [2508, 'lua/shared/queue/unblock.lua', 1],
+    [2514, 'lua/shared/queue/outbox.lua', 1],
+    [2525, 'lua/shared/queue/entries.lua', 1],
+    [2543, 'lua/shared/queue/history.lua', 1],
+    [2557, 'lua/shared/queue/settle.lua', 18],
+    [2631, 'lua/queue/ack-and-claim.lua', 165],
+    [2674, 'lua/shared/queue/wait.lua', 1],
+    [2685, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4193,7 +4001,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '3d9185359195454570485b4f5711fa5d6cfcded4',
+    sha1: '9a2c57f2a43e9313b303e0a33fddb1109c6ca8e9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4290,21 +4098,11 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- Telling the processes of tickets; see shared/tickets.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -4345,15 +4143,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -4397,7 +4194,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -4740,16 +4537,6 @@ local function note_spans(queue, kind, list, step, name_at, now, per_ms)
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
-
 local function packed_state(queue)
   return struct.pack(
     '>dddddddddddddddddddddddddddddc0',
@@ -4796,18 +4583,10 @@ end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
 -- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
-local WIDE = string.rep('~', 65)
+
 -- Marks; see shared/queue/marks.
 local WIDE_JOBS, WIDE_LEASES = 16, 32
 
--- Adds the entry to what is written, where it is not there yet.
-local function widen(queue, mark, written, first, second)
-  if queue.marks % (mark * 2) < mark then
-    queue.marks = queue.marks + mark
-    written[#written + 1] = first
-    written[#written + 1] = second
-  end
-end
 -- Saves the queue and remembers the call, in one write.
 local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
@@ -4832,17 +4611,6 @@ local function parse_settings(text)
   }
 end
 
-local function format_settings(settings)
-  return string.format(
-    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
-    settings.paused and 1 or 0,
-    settings.concurrency,
-    settings.rate_limit,
-    settings.rate_window_ms,
-    settings.keep_count,
-    settings.keep_ms
-  )
-end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
@@ -4868,18 +4636,6 @@ end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
-
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   local window_us = window_ms * 1000
@@ -4899,10 +4655,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
-
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
 
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
@@ -5094,17 +4846,6 @@ local function pack_result(result, now_ms)
   ) .. result.message .. result.result
 end
 
-local function unpack_result(packed)
-  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
-  return {
-    state = state,
-    number = number,
-    at_ms = at_ms,
-    kind = kind,
-    message = string.sub(packed, message_at, message_at + length - 1),
-    result = string.sub(packed, message_at + length),
-  }
-end
 -- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
 
 -- All of them are gone some time after the last.
@@ -5451,18 +5192,6 @@ local function free_in_group(keys, name, now_us)
   end
 end
 
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -5680,25 +5409,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
 local function is_watched(queue, now_ms)
   return queue.watch_ms + LATE_MS > now_ms
 end
@@ -5735,9 +5445,6 @@ local STATES = {
   f = 'done',
 }
 
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
 
 local function pack_failure(at_ms, kind, message)
@@ -5804,16 +5511,6 @@ local function forget_parent(keys, ref)
       redis.call('HDEL', keys.jobs, 'z' .. ref)
       redis.call('ZREM', keys.parents, ref)
     end
-  end
-end
-
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
   end
 end
 
@@ -6084,13 +5781,6 @@ local function parse_refused(text)
   return refused
 end
 
-local function parse_places(text)
-  local places = {}
-  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
-    places[#places + 1] = tonumber(at)
-  end
-  return places
-end
 -- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
 -- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
 -- Some process brings it there, and says when that is done.
@@ -6123,15 +5813,6 @@ local function read_spec(specs, at)
     tags = specs[at + 17],
     keep_result_ms = tonumber(specs[at + 21]),
   }
-end
-
--- Before the first job of all.
-local function begin_jobs(keys, queue)
-  local entry = {}
-  widen(queue, WIDE_JOBS, entry, '~', WIDE)
-  if #entry > 0 then
-    redis.call('HSET', keys.jobs, unpack(entry))
-  end
 end
 
 -- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
@@ -6215,14 +5896,6 @@ local function pack_spec(specs, at)
     parts[place] = struct.pack('>I4', #field) .. field
   end
   return table.concat(parts)
-end
-
-local function unpack_spec(packed)
-  local specs, at = {}, 1
-  for place = 1, SPEC_FIELDS do
-    specs[place], at = struct.unpack('>I4c0', packed, at)
-  end
-  return specs
 end
 
 local keys = {
@@ -6354,41 +6027,7 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- When a job is tried again, and how it waits until then.
-
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
@@ -6539,81 +6178,89 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [44, 'lua/shared/exact.lua', 1],
     [49, 'lua/shared/clock.lua', 1],
     [55, 'lua/shared/calls.lua', 1],
-    [101, 'lua/shared/tell.lua', 1],
-    [126, 'lua/shared/queue/state.lua', 1],
-    [205, 'lua/shared/queue/count-job.lua', 1],
-    [218, 'lua/shared/queue/note-spans.lua', 1],
-    [219, 'lua/shared/queue/note-alike.lua', 1],
-    [220, 'lua/shared/queue/bucket.lua', 1],
-    [232, 'lua/shared/queue/leave-notes.lua', 1],
-    [250, 'lua/shared/queue/fold.lua', 1],
-    [251, 'lua/shared/queue/statistics.lua', 1],
-    [487, 'lua/shared/queue/fold.lua', 3],
-    [498, 'lua/shared/queue/leave-notes.lua', 20],
-    [502, 'lua/shared/queue/note-alike.lua', 4],
-    [517, 'lua/shared/queue/note-spans.lua', 3],
-    [543, 'lua/shared/queue/save.lua', 1],
-    [598, 'lua/shared/queue/wide.lua', 1],
-    [613, 'lua/shared/queue/save-call.lua', 1],
-    [621, 'lua/shared/queue/settings.lua', 1],
-    [648, 'lua/shared/queue/marks.lua', 1],
-    [662, 'lua/shared/queue/note-due.lua', 1],
-    [670, 'lua/shared/queue/rate.lua', 1],
-    [690, 'lua/shared/queue/job.lua', 1],
-    [702, 'lua/shared/queue/plain-head.lua', 1],
-    [717, 'lua/shared/queue/job.lua', 14],
-    [794, 'lua/shared/queue/flags.lua', 1],
-    [823, 'lua/shared/queue/happened.lua', 1],
-    [835, 'lua/shared/queue/enter-tags.lua', 1],
-    [841, 'lua/shared/queue/note-end.lua', 1],
-    [871, 'lua/shared/queue/tell-others.lua', 1],
-    [873, 'lua/shared/queue/packed-notes.lua', 1],
-    [874, 'lua/shared/queue/packed-notes.lua', 3],
-    [882, 'lua/shared/queue/tell-others.lua', 4],
-    [885, 'lua/shared/queue/result.lua', 1],
-    [910, 'lua/shared/queue/tell-ends.lua', 1],
-    [966, 'lua/shared/queue/tell-others.lua', 9],
-    [969, 'lua/shared/queue/tell-others.lua', 13],
-    [972, 'lua/shared/queue/publish.lua', 1],
-    [973, 'lua/shared/queue/message.lua', 1],
-    [1016, 'lua/shared/queue/publish.lua', 3],
-    [1022, 'lua/shared/queue/tell-others.lua', 17],
-    [1025, 'lua/shared/queue/run.lua', 1],
-    [1072, 'lua/shared/queue/fields.lua', 1],
-    [1081, 'lua/shared/queue/names.lua', 1],
-    [1127, 'lua/shared/queue/groups.lua', 1],
-    [1268, 'lua/shared/queue/ready.lua', 1],
-    [1302, 'lua/shared/queue/number.lua', 1],
-    [1311, 'lua/shared/queue/enqueue.lua', 1],
-    [1349, 'lua/shared/queue/replace.lua', 1],
-    [1404, 'lua/shared/queue/leave-tags.lua', 1],
-    [1413, 'lua/shared/queue/replace.lua', 57],
-    [1438, 'lua/shared/queue/idempotency.lua', 1],
-    [1452, 'lua/shared/queue/idle.lua', 1],
-    [1514, 'lua/shared/queue/find.lua', 1],
-    [1543, 'lua/shared/queue/failure.lua', 1],
-    [1553, 'lua/shared/queue/parents.lua', 1],
-    [1634, 'lua/shared/queue/link.lua', 1],
-    [1697, 'lua/shared/queue/end.lua', 1],
-    [1718, 'lua/shared/queue/leave-tags.lua', 1],
-    [1727, 'lua/shared/queue/end.lua', 23],
-    [1744, 'lua/shared/queue/cancel.lua', 1],
-    [1752, 'lua/shared/queue/stop.lua', 1],
-    [1760, 'lua/shared/queue/judge-one.lua', 1],
-    [1770, 'lua/shared/queue/finish.lua', 1],
-    [1865, 'lua/shared/queue/freed.lua', 1],
-    [1874, 'lua/shared/queue/told.lua', 1],
-    [1896, 'lua/shared/queue/outbox.lua', 1],
-    [1907, 'lua/shared/queue/spec.lua', 1],
-    [2029, 'lua/queue/advance.lua', 87],
-    [2104, 'lua/shared/queue/settle.lua', 1],
-    [2105, 'lua/shared/queue/dead.lua', 1],
-    [2174, 'lua/shared/queue/backoff.lua', 1],
-    [2214, 'lua/shared/queue/unblock.lua', 1],
-    [2220, 'lua/shared/queue/entries.lua', 1],
-    [2238, 'lua/shared/queue/history.lua', 1],
-    [2252, 'lua/shared/queue/settle.lua', 18],
-    [2326, 'lua/queue/advance.lua', 163],
+    [95, 'lua/shared/tell.lua', 1],
+    [102, 'lua/shared/tell.lua', 12],
+    [116, 'lua/shared/queue/state.lua', 1],
+    [194, 'lua/shared/queue/count-job.lua', 1],
+    [207, 'lua/shared/queue/note-spans.lua', 1],
+    [208, 'lua/shared/queue/note-alike.lua', 1],
+    [209, 'lua/shared/queue/bucket.lua', 1],
+    [221, 'lua/shared/queue/leave-notes.lua', 1],
+    [239, 'lua/shared/queue/fold.lua', 1],
+    [240, 'lua/shared/queue/statistics.lua', 1],
+    [476, 'lua/shared/queue/fold.lua', 3],
+    [487, 'lua/shared/queue/leave-notes.lua', 20],
+    [491, 'lua/shared/queue/note-alike.lua', 4],
+    [506, 'lua/shared/queue/note-spans.lua', 3],
+    [532, 'lua/shared/queue/save.lua', 1],
+    [534, 'lua/shared/queue/save.lua', 13],
+    [577, 'lua/shared/queue/wide.lua', 1],
+    [584, 'lua/shared/queue/save-call.lua', 1],
+    [592, 'lua/shared/queue/settings.lua', 1],
+    [608, 'lua/shared/queue/marks.lua', 1],
+    [622, 'lua/shared/queue/note-due.lua', 1],
+    [630, 'lua/shared/queue/rate.lua', 1],
+    [633, 'lua/shared/queue/rate.lua', 16],
+    [638, 'lua/shared/queue/job.lua', 1],
+    [650, 'lua/shared/queue/plain-head.lua', 1],
+    [653, 'lua/shared/queue/plain-head.lua', 8],
+    [661, 'lua/shared/queue/job.lua', 14],
+    [738, 'lua/shared/queue/flags.lua', 1],
+    [767, 'lua/shared/queue/happened.lua', 1],
+    [779, 'lua/shared/queue/enter-tags.lua', 1],
+    [785, 'lua/shared/queue/note-end.lua', 1],
+    [815, 'lua/shared/queue/tell-others.lua', 1],
+    [817, 'lua/shared/queue/packed-notes.lua', 1],
+    [818, 'lua/shared/queue/packed-notes.lua', 3],
+    [826, 'lua/shared/queue/tell-others.lua', 4],
+    [829, 'lua/shared/queue/result.lua', 1],
+    [843, 'lua/shared/queue/tell-ends.lua', 1],
+    [899, 'lua/shared/queue/tell-others.lua', 9],
+    [902, 'lua/shared/queue/tell-others.lua', 13],
+    [905, 'lua/shared/queue/publish.lua', 1],
+    [906, 'lua/shared/queue/message.lua', 1],
+    [949, 'lua/shared/queue/publish.lua', 3],
+    [955, 'lua/shared/queue/tell-others.lua', 17],
+    [958, 'lua/shared/queue/run.lua', 1],
+    [1005, 'lua/shared/queue/fields.lua', 1],
+    [1014, 'lua/shared/queue/names.lua', 1],
+    [1060, 'lua/shared/queue/groups.lua', 1],
+    [1189, 'lua/shared/queue/ready.lua', 1],
+    [1223, 'lua/shared/queue/number.lua', 1],
+    [1232, 'lua/shared/queue/enqueue.lua', 1],
+    [1270, 'lua/shared/queue/replace.lua', 1],
+    [1325, 'lua/shared/queue/leave-tags.lua', 1],
+    [1334, 'lua/shared/queue/replace.lua', 57],
+    [1359, 'lua/shared/queue/idempotency.lua', 1],
+    [1373, 'lua/shared/queue/idle.lua', 1],
+    [1406, 'lua/shared/queue/idle.lua', 53],
+    [1416, 'lua/shared/queue/find.lua', 1],
+    [1442, 'lua/shared/queue/failure.lua', 1],
+    [1452, 'lua/shared/queue/parents.lua', 1],
+    [1511, 'lua/shared/queue/parents.lua', 70],
+    [1523, 'lua/shared/queue/link.lua', 1],
+    [1586, 'lua/shared/queue/end.lua', 1],
+    [1607, 'lua/shared/queue/leave-tags.lua', 1],
+    [1616, 'lua/shared/queue/end.lua', 23],
+    [1633, 'lua/shared/queue/cancel.lua', 1],
+    [1641, 'lua/shared/queue/stop.lua', 1],
+    [1649, 'lua/shared/queue/judge-one.lua', 1],
+    [1659, 'lua/shared/queue/finish.lua', 1],
+    [1754, 'lua/shared/queue/freed.lua', 1],
+    [1763, 'lua/shared/queue/told.lua', 1],
+    [1778, 'lua/shared/queue/outbox.lua', 1],
+    [1789, 'lua/shared/queue/spec.lua', 1],
+    [1812, 'lua/shared/queue/spec.lua', 33],
+    [1895, 'lua/queue/advance.lua', 88],
+    [1969, 'lua/shared/queue/settle.lua', 1],
+    [1970, 'lua/shared/queue/dead.lua', 1],
+    [2024, 'lua/shared/queue/backoff.lua', 1],
+    [2026, 'lua/shared/queue/backoff.lua', 22],
+    [2045, 'lua/shared/queue/unblock.lua', 1],
+    [2051, 'lua/shared/queue/entries.lua', 1],
+    [2069, 'lua/shared/queue/history.lua', 1],
+    [2083, 'lua/shared/queue/settle.lua', 18],
+    [2157, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6702,7 +6349,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: 'f107140d23a29330936a1f10dbbe1aa916c84936',
+    sha1: '462887a8816d972cd6d75f842c7917d0ceb1da34',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6765,12 +6412,6 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
@@ -6795,15 +6436,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -6847,20 +6487,10 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -6934,14 +6564,6 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
-local function with_flag(flags, flag)
-  return has_flag(flags, flag) and flags or flags + flag
-end
-
--- The flags of a run with one more.
-local function flagged(flags, flag)
-  return flags == PLAIN and flag or with_flag(flags, flag)
-end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
 
@@ -6994,12 +6616,13 @@ return { 'asked', asked }
     [1, 'lua/queue/ask.lua', 1],
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/calls.lua', 1],
-    [67, 'lua/shared/queue/state.lua', 1],
-    [146, 'lua/shared/queue/save.lua', 1],
-    [201, 'lua/shared/queue/save-call.lua', 1],
-    [209, 'lua/shared/queue/flags.lua', 1],
-    [238, 'lua/shared/queue/note-due.lua', 1],
-    [246, 'lua/queue/ask.lua', 22],
+    [61, 'lua/shared/queue/state.lua', 1],
+    [139, 'lua/shared/queue/save.lua', 1],
+    [141, 'lua/shared/queue/save.lua', 13],
+    [184, 'lua/shared/queue/save-call.lua', 1],
+    [192, 'lua/shared/queue/flags.lua', 1],
+    [213, 'lua/shared/queue/note-due.lua', 1],
+    [221, 'lua/queue/ask.lua', 22],
   ],
   encode(args) {
     return [
@@ -7053,7 +6676,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: 'ce86fcc474c32593b04e3b5c5c08eaae4105861c',
+    sha1: '655bb9885996b0d1bc1bdbc9a7254ca83bf48e22',
     reads: false,
     bytes: true,
     source: `--[[
@@ -7109,15 +6732,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -7161,7 +6783,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -7179,10 +6801,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -7190,36 +6808,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -7297,29 +6885,7 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
-
-local function pack_failure(at_ms, kind, message)
-  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
-end
 
 local function unpack_failure(packed)
   local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
@@ -7397,23 +6963,6 @@ local STATES = {
   d = 'dead',
   f = 'done',
 }
-
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
--- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
--- id until when.
-local function pack_result(result, now_ms)
-  return struct.pack(
-    '>c1ddHc0I4',
-    result.state,
-    tonumber(result.seq),
-    now_ms,
-    #result.kind,
-    result.kind,
-    #result.message
-  ) .. result.message .. result.result
-end
 
 local function unpack_result(packed)
   local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
@@ -7525,17 +7074,20 @@ return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
     [1, 'lua/queue/await-end.lua', 1],
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/queue/state.lua', 1],
-    [109, 'lua/shared/queue/job.lua', 1],
-    [121, 'lua/shared/queue/plain-head.lua', 1],
-    [136, 'lua/shared/queue/job.lua', 14],
-    [213, 'lua/shared/queue/run.lua', 1],
-    [260, 'lua/shared/queue/failure.lua', 1],
-    [270, 'lua/shared/queue/flags.lua', 1],
-    [299, 'lua/shared/queue/flag-job.lua', 1],
-    [317, 'lua/shared/queue/find.lua', 1],
-    [346, 'lua/shared/queue/result.lua', 1],
-    [371, 'lua/shared/queue/waiters.lua', 1],
-    [435, 'lua/queue/await-end.lua', 34],
+    [108, 'lua/shared/queue/job.lua', 1],
+    [120, 'lua/shared/queue/plain-head.lua', 1],
+    [123, 'lua/shared/queue/plain-head.lua', 8],
+    [131, 'lua/shared/queue/job.lua', 14],
+    [132, 'lua/shared/queue/job.lua', 45],
+    [178, 'lua/shared/queue/run.lua', 1],
+    [207, 'lua/shared/queue/failure.lua', 1],
+    [209, 'lua/shared/queue/failure.lua', 7],
+    [213, 'lua/shared/queue/flags.lua', 1],
+    [242, 'lua/shared/queue/flag-job.lua', 1],
+    [260, 'lua/shared/queue/find.lua', 1],
+    [286, 'lua/shared/queue/result.lua', 15],
+    [297, 'lua/shared/queue/waiters.lua', 1],
+    [361, 'lua/queue/await-end.lua', 34],
   ],
   encode(args) {
     return [
@@ -7614,7 +7166,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'e245e1c3ef52afd7fcc78b3f4a1a251fad7be8a8',
+    sha1: '84686047352b746ef8d27fbc356314274ebb9352',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7704,21 +7256,11 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- Telling the processes of tickets; see shared/tickets.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -7759,15 +7301,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -7811,7 +7352,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -8154,16 +7695,6 @@ local function note_spans(queue, kind, list, step, name_at, now, per_ms)
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
-
 local function packed_state(queue)
   return struct.pack(
     '>dddddddddddddddddddddddddddddc0',
@@ -8231,17 +7762,6 @@ local function parse_settings(text)
   }
 end
 
-local function format_settings(settings)
-  return string.format(
-    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
-    settings.paused and 1 or 0,
-    settings.concurrency,
-    settings.rate_limit,
-    settings.rate_window_ms,
-    settings.keep_count,
-    settings.keep_ms
-  )
-end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
@@ -8258,18 +7778,6 @@ local function set_mark(queue, mark)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
-
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
 
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
@@ -8291,10 +7799,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -8302,36 +7806,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -8515,16 +7989,6 @@ local function forget_parent(keys, ref)
   end
 end
 
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
-  end
-end
-
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
 local function drop_parents(keys, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
@@ -8584,31 +8048,6 @@ end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
--- The number of the job that a key of users belongs to, or nil.
-local function holder_of_unique(ids, key, now_ms)
-  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
-  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
-    return nil
-  end
-  return seq
-end
-
-local function hold_unique(ids, key, seq, till, ends_ms)
-  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
-end
-
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
-    end
-  end
-end
-
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
 local function free_unique(ids, job, seq, all)
   local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
@@ -8633,10 +8072,6 @@ local function pack_failure(at_ms, kind, message)
   return struct.pack('>dHc0', at_ms, #kind, kind) .. message
 end
 
-local function unpack_failure(packed)
-  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
-  return at_ms, kind, string.sub(packed, message_at)
-end
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
 -- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
 -- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
@@ -8745,17 +8180,6 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   save_group(keys.groups, job.group, group, now_us)
 end
 
--- A ready job of a group goes elsewhere. False when it was not there.
-local function leave_group(grouped, groups, job, seq, now_us)
-  local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
-    return false
-  end
-  group.ready = group.ready - 1
-  save_group(groups, job.group, group, now_us)
-  return true
-end
-
 -- A claimed job of a group is claimed no more.
 local function free_in_group(keys, name, now_us)
   local group = read_group(keys.groups, name)
@@ -8766,18 +8190,6 @@ local function free_in_group(keys, name, now_us)
   end
 end
 
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
@@ -8832,21 +8244,6 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
@@ -8952,17 +8349,6 @@ local function pack_result(result, now_ms)
   ) .. result.message .. result.result
 end
 
-local function unpack_result(packed)
-  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
-  return {
-    state = state,
-    number = number,
-    at_ms = at_ms,
-    kind = kind,
-    message = string.sub(packed, message_at, message_at + length - 1),
-    result = string.sub(packed, message_at + length),
-  }
-end
 -- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
 
 -- All of them are gone some time after the last.
@@ -9126,13 +8512,6 @@ local function parse_refused(text)
   return refused
 end
 
-local function parse_places(text)
-  local places = {}
-  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
-    places[#places + 1] = tonumber(at)
-  end
-  return places
-end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
@@ -9166,35 +8545,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
-  end
-end
 -- Where only so many jobs may be claimed at once, one that ends lets another one start.
 
 -- Whether a worker that waits is to be called because a job is claimed no more.
@@ -9307,34 +8657,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
   end
 end
 
--- Takes a ready job from where it stands.
-local function leave_ready(keys, queue, job, seq, now_us)
-  if job.group ~= '' then
-    leave_group(keys.grouped, keys.groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
-    queue.ghosts = queue.ghosts + 1
-  end
-end
 -- When a job is tried again, and how it waits until then.
-
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
@@ -9461,69 +8784,78 @@ return { 'buried', queue.chores, refused }
     [1, 'lua/queue/bury.lua', 1],
     [42, 'lua/shared/clock.lua', 1],
     [48, 'lua/shared/calls.lua', 1],
-    [94, 'lua/shared/tell.lua', 1],
-    [119, 'lua/shared/queue/state.lua', 1],
-    [198, 'lua/shared/queue/count-job.lua', 1],
-    [211, 'lua/shared/queue/note-spans.lua', 1],
-    [212, 'lua/shared/queue/note-alike.lua', 1],
-    [213, 'lua/shared/queue/bucket.lua', 1],
-    [225, 'lua/shared/queue/leave-notes.lua', 1],
-    [243, 'lua/shared/queue/fold.lua', 1],
-    [244, 'lua/shared/queue/statistics.lua', 1],
-    [480, 'lua/shared/queue/fold.lua', 3],
-    [491, 'lua/shared/queue/leave-notes.lua', 20],
-    [495, 'lua/shared/queue/note-alike.lua', 4],
-    [510, 'lua/shared/queue/note-spans.lua', 3],
-    [536, 'lua/shared/queue/save.lua', 1],
-    [591, 'lua/shared/queue/save-call.lua', 1],
-    [599, 'lua/shared/queue/settings.lua', 1],
-    [626, 'lua/shared/queue/marks.lua', 1],
-    [640, 'lua/shared/queue/rate.lua', 1],
-    [660, 'lua/shared/queue/job.lua', 1],
-    [672, 'lua/shared/queue/plain-head.lua', 1],
-    [687, 'lua/shared/queue/job.lua', 14],
-    [764, 'lua/shared/queue/flags.lua', 1],
-    [793, 'lua/shared/queue/run.lua', 1],
-    [840, 'lua/shared/queue/parents.lua', 1],
-    [921, 'lua/shared/queue/happened.lua', 1],
-    [933, 'lua/shared/queue/entries.lua', 1],
-    [951, 'lua/shared/queue/history.lua', 1],
-    [965, 'lua/shared/queue/names.lua', 1],
-    [1011, 'lua/shared/queue/failure.lua', 1],
-    [1021, 'lua/shared/queue/groups.lua', 1],
-    [1162, 'lua/shared/queue/dead.lua', 1],
-    [1231, 'lua/shared/queue/end.lua', 1],
-    [1252, 'lua/shared/queue/leave-tags.lua', 1],
-    [1261, 'lua/shared/queue/end.lua', 23],
-    [1278, 'lua/shared/queue/note-end.lua', 1],
-    [1308, 'lua/shared/queue/tell-others.lua', 1],
-    [1310, 'lua/shared/queue/packed-notes.lua', 1],
-    [1311, 'lua/shared/queue/packed-notes.lua', 3],
-    [1319, 'lua/shared/queue/tell-others.lua', 4],
-    [1322, 'lua/shared/queue/result.lua', 1],
-    [1347, 'lua/shared/queue/tell-ends.lua', 1],
-    [1403, 'lua/shared/queue/tell-others.lua', 9],
-    [1406, 'lua/shared/queue/tell-others.lua', 13],
-    [1409, 'lua/shared/queue/publish.lua', 1],
-    [1410, 'lua/shared/queue/message.lua', 1],
-    [1453, 'lua/shared/queue/publish.lua', 3],
-    [1459, 'lua/shared/queue/tell-others.lua', 17],
-    [1462, 'lua/shared/queue/cancel.lua', 1],
-    [1470, 'lua/shared/queue/stop.lua', 1],
-    [1478, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1485, 'lua/shared/queue/judge-one.lua', 1],
-    [1495, 'lua/shared/queue/told.lua', 1],
-    [1517, 'lua/shared/queue/idle.lua', 1],
-    [1579, 'lua/shared/queue/freed.lua', 1],
-    [1588, 'lua/queue/bury.lua', 74],
-    [1656, 'lua/shared/queue/settle.lua', 1],
-    [1657, 'lua/shared/queue/note-due.lua', 1],
-    [1665, 'lua/shared/queue/ready.lua', 1],
-    [1699, 'lua/shared/queue/backoff.lua', 1],
-    [1739, 'lua/shared/queue/unblock.lua', 1],
-    [1745, 'lua/shared/queue/outbox.lua', 1],
-    [1756, 'lua/shared/queue/settle.lua', 18],
-    [1830, 'lua/queue/bury.lua', 143],
+    [88, 'lua/shared/tell.lua', 1],
+    [95, 'lua/shared/tell.lua', 12],
+    [109, 'lua/shared/queue/state.lua', 1],
+    [187, 'lua/shared/queue/count-job.lua', 1],
+    [200, 'lua/shared/queue/note-spans.lua', 1],
+    [201, 'lua/shared/queue/note-alike.lua', 1],
+    [202, 'lua/shared/queue/bucket.lua', 1],
+    [214, 'lua/shared/queue/leave-notes.lua', 1],
+    [232, 'lua/shared/queue/fold.lua', 1],
+    [233, 'lua/shared/queue/statistics.lua', 1],
+    [469, 'lua/shared/queue/fold.lua', 3],
+    [480, 'lua/shared/queue/leave-notes.lua', 20],
+    [484, 'lua/shared/queue/note-alike.lua', 4],
+    [499, 'lua/shared/queue/note-spans.lua', 3],
+    [525, 'lua/shared/queue/save.lua', 1],
+    [527, 'lua/shared/queue/save.lua', 13],
+    [570, 'lua/shared/queue/save-call.lua', 1],
+    [578, 'lua/shared/queue/settings.lua', 1],
+    [594, 'lua/shared/queue/marks.lua', 1],
+    [608, 'lua/shared/queue/rate.lua', 1],
+    [611, 'lua/shared/queue/rate.lua', 16],
+    [616, 'lua/shared/queue/job.lua', 1],
+    [628, 'lua/shared/queue/plain-head.lua', 1],
+    [631, 'lua/shared/queue/plain-head.lua', 8],
+    [639, 'lua/shared/queue/job.lua', 14],
+    [640, 'lua/shared/queue/job.lua', 45],
+    [686, 'lua/shared/queue/flags.lua', 1],
+    [715, 'lua/shared/queue/run.lua', 1],
+    [762, 'lua/shared/queue/parents.lua', 1],
+    [821, 'lua/shared/queue/parents.lua', 70],
+    [833, 'lua/shared/queue/happened.lua', 1],
+    [845, 'lua/shared/queue/entries.lua', 1],
+    [863, 'lua/shared/queue/history.lua', 1],
+    [877, 'lua/shared/queue/names.lua', 1],
+    [880, 'lua/shared/queue/names.lua', 29],
+    [898, 'lua/shared/queue/failure.lua', 1],
+    [904, 'lua/shared/queue/groups.lua', 1],
+    [1012, 'lua/shared/queue/groups.lua', 120],
+    [1022, 'lua/shared/queue/dead.lua', 1],
+    [1076, 'lua/shared/queue/end.lua', 1],
+    [1097, 'lua/shared/queue/leave-tags.lua', 1],
+    [1106, 'lua/shared/queue/end.lua', 23],
+    [1123, 'lua/shared/queue/note-end.lua', 1],
+    [1153, 'lua/shared/queue/tell-others.lua', 1],
+    [1155, 'lua/shared/queue/packed-notes.lua', 1],
+    [1156, 'lua/shared/queue/packed-notes.lua', 3],
+    [1164, 'lua/shared/queue/tell-others.lua', 4],
+    [1167, 'lua/shared/queue/result.lua', 1],
+    [1181, 'lua/shared/queue/tell-ends.lua', 1],
+    [1237, 'lua/shared/queue/tell-others.lua', 9],
+    [1240, 'lua/shared/queue/tell-others.lua', 13],
+    [1243, 'lua/shared/queue/publish.lua', 1],
+    [1244, 'lua/shared/queue/message.lua', 1],
+    [1287, 'lua/shared/queue/publish.lua', 3],
+    [1293, 'lua/shared/queue/tell-others.lua', 17],
+    [1296, 'lua/shared/queue/cancel.lua', 1],
+    [1304, 'lua/shared/queue/stop.lua', 1],
+    [1312, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1319, 'lua/shared/queue/judge-one.lua', 1],
+    [1329, 'lua/shared/queue/told.lua', 1],
+    [1344, 'lua/shared/queue/idle.lua', 1],
+    [1377, 'lua/shared/queue/freed.lua', 1],
+    [1386, 'lua/queue/bury.lua', 74],
+    [1454, 'lua/shared/queue/settle.lua', 1],
+    [1455, 'lua/shared/queue/note-due.lua', 1],
+    [1463, 'lua/shared/queue/ready.lua', 1],
+    [1489, 'lua/shared/queue/backoff.lua', 1],
+    [1491, 'lua/shared/queue/backoff.lua', 22],
+    [1510, 'lua/shared/queue/unblock.lua', 1],
+    [1516, 'lua/shared/queue/outbox.lua', 1],
+    [1527, 'lua/shared/queue/settle.lua', 18],
+    [1601, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9588,7 +8920,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'a269426a48a3b200292a1908ac8118b1ffb899e9',
+    sha1: '5c2d1698e851114f30024a39d741eb5ce4f7066e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9643,10 +8975,6 @@ local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
   if ticket.listens == 0 then
@@ -9685,15 +9013,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -9737,7 +9064,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -9754,16 +9081,6 @@ local function count_job(queue, kind, name)
   counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -9825,18 +9142,6 @@ end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
-
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   local window_us = window_ms * 1000
@@ -9857,10 +9162,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -9868,36 +9169,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -10004,24 +9275,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Jobs that wait for others, their parents.
 --
 -- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
@@ -10078,16 +9331,6 @@ local function forget_parent(keys, ref)
       redis.call('HDEL', keys.jobs, 'z' .. ref)
       redis.call('ZREM', keys.parents, ref)
     end
-  end
-end
-
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
   end
 end
 
@@ -10149,31 +9392,6 @@ local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
-
--- The number of the job that a key of users belongs to, or nil.
-local function holder_of_unique(ids, key, now_ms)
-  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
-  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
-    return nil
-  end
-  return seq
-end
-
-local function hold_unique(ids, key, seq, till, ends_ms)
-  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
-end
-
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
-    end
-  end
-end
 
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
 local function free_unique(ids, job, seq, all)
@@ -10322,28 +9540,6 @@ local function leave_group(grouped, groups, job, seq, now_us)
   return true
 end
 
--- A claimed job of a group is claimed no more.
-local function free_in_group(keys, name, now_us)
-  local group = read_group(keys.groups, name)
-  if group then
-    group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
-  end
-end
-
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -10487,13 +9683,6 @@ end
   end
 end
 
--- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(keys, queue, job, run, now_us)
-  queue.claimed = queue.claimed - run.size
-  if job.group ~= '' then
-    free_in_group(keys, job.group, now_us)
-  end
-end
 -- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
 -- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
 -- shared/queue/tell-others.
@@ -10822,17 +10011,6 @@ local function pack_result(result, now_ms)
   ) .. result.message .. result.result
 end
 
-local function unpack_result(packed)
-  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
-  return {
-    state = state,
-    number = number,
-    at_ms = at_ms,
-    kind = kind,
-    message = string.sub(packed, message_at, message_at + length - 1),
-    result = string.sub(packed, message_at + length),
-  }
-end
 -- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
 
 -- All of them are gone some time after the last.
@@ -10974,9 +10152,6 @@ local STATES = {
   f = 'done',
 }
 
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
 -- Takes a job that is not claimed from where it stands, whatever its state.
 local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
@@ -11026,36 +10201,6 @@ local function call_idle(idle, queue, count, how)
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
-  end
-end
-
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
   end
 end
 
@@ -11135,25 +10280,6 @@ local function note_due(queue, due_ms)
   end
 end
 -- When a job is tried again, and how it waits until then.
-
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
@@ -11293,58 +10419,66 @@ return { 'cancelled', queue.chores, outcomes }
     [1, 'lua/queue/cancel.lua', 1],
     [40, 'lua/shared/clock.lua', 1],
     [46, 'lua/shared/tell.lua', 1],
-    [71, 'lua/shared/queue/state.lua', 1],
-    [150, 'lua/shared/queue/count-job.lua', 1],
-    [163, 'lua/shared/queue/save.lua', 1],
-    [218, 'lua/shared/queue/marks.lua', 1],
-    [232, 'lua/shared/queue/rate.lua', 1],
-    [252, 'lua/shared/queue/job.lua', 1],
-    [264, 'lua/shared/queue/plain-head.lua', 1],
-    [279, 'lua/shared/queue/job.lua', 14],
-    [356, 'lua/shared/queue/flags.lua', 1],
-    [385, 'lua/shared/queue/run.lua', 1],
-    [432, 'lua/shared/queue/parents.lua', 1],
-    [513, 'lua/shared/queue/happened.lua', 1],
-    [525, 'lua/shared/queue/entries.lua', 1],
-    [543, 'lua/shared/queue/history.lua', 1],
-    [557, 'lua/shared/queue/names.lua', 1],
-    [603, 'lua/shared/queue/failure.lua', 1],
-    [613, 'lua/shared/queue/groups.lua', 1],
-    [754, 'lua/shared/queue/ready.lua', 1],
-    [788, 'lua/shared/queue/dead.lua', 1],
-    [857, 'lua/shared/queue/end.lua', 1],
-    [878, 'lua/shared/queue/leave-tags.lua', 1],
-    [887, 'lua/shared/queue/end.lua', 23],
-    [904, 'lua/shared/queue/note-end.lua', 1],
-    [934, 'lua/shared/queue/tell-others.lua', 1],
-    [936, 'lua/shared/queue/packed-notes.lua', 1],
-    [937, 'lua/shared/queue/leave-notes.lua', 1],
-    [955, 'lua/shared/queue/fold.lua', 1],
-    [956, 'lua/shared/queue/statistics.lua', 1],
-    [1192, 'lua/shared/queue/fold.lua', 3],
-    [1203, 'lua/shared/queue/leave-notes.lua', 20],
-    [1207, 'lua/shared/queue/packed-notes.lua', 3],
-    [1215, 'lua/shared/queue/tell-others.lua', 4],
-    [1218, 'lua/shared/queue/result.lua', 1],
-    [1243, 'lua/shared/queue/tell-ends.lua', 1],
-    [1299, 'lua/shared/queue/tell-others.lua', 9],
-    [1302, 'lua/shared/queue/tell-others.lua', 13],
-    [1305, 'lua/shared/queue/publish.lua', 1],
-    [1306, 'lua/shared/queue/message.lua', 1],
-    [1349, 'lua/shared/queue/publish.lua', 3],
-    [1355, 'lua/shared/queue/tell-others.lua', 17],
-    [1358, 'lua/shared/queue/find.lua', 1],
-    [1387, 'lua/shared/queue/displace.lua', 1],
-    [1406, 'lua/shared/queue/idle.lua', 1],
-    [1468, 'lua/queue/cancel.lua', 65],
-    [1535, 'lua/shared/queue/settle.lua', 1],
-    [1536, 'lua/shared/queue/note-due.lua', 1],
-    [1544, 'lua/shared/queue/backoff.lua', 1],
-    [1584, 'lua/shared/queue/unblock.lua', 1],
-    [1590, 'lua/shared/queue/outbox.lua', 1],
-    [1601, 'lua/shared/queue/cancel.lua', 1],
-    [1609, 'lua/shared/queue/settle.lua', 18],
-    [1683, 'lua/queue/cancel.lua', 133],
+    [53, 'lua/shared/tell.lua', 12],
+    [67, 'lua/shared/queue/state.lua', 1],
+    [145, 'lua/shared/queue/count-job.lua', 1],
+    [158, 'lua/shared/queue/save.lua', 1],
+    [160, 'lua/shared/queue/save.lua', 13],
+    [203, 'lua/shared/queue/marks.lua', 1],
+    [217, 'lua/shared/queue/rate.lua', 1],
+    [220, 'lua/shared/queue/rate.lua', 16],
+    [225, 'lua/shared/queue/job.lua', 1],
+    [237, 'lua/shared/queue/plain-head.lua', 1],
+    [240, 'lua/shared/queue/plain-head.lua', 8],
+    [248, 'lua/shared/queue/job.lua', 14],
+    [249, 'lua/shared/queue/job.lua', 45],
+    [295, 'lua/shared/queue/flags.lua', 1],
+    [324, 'lua/shared/queue/run.lua', 1],
+    [353, 'lua/shared/queue/parents.lua', 1],
+    [412, 'lua/shared/queue/parents.lua', 70],
+    [424, 'lua/shared/queue/happened.lua', 1],
+    [436, 'lua/shared/queue/entries.lua', 1],
+    [454, 'lua/shared/queue/history.lua', 1],
+    [468, 'lua/shared/queue/names.lua', 1],
+    [471, 'lua/shared/queue/names.lua', 29],
+    [489, 'lua/shared/queue/failure.lua', 1],
+    [499, 'lua/shared/queue/groups.lua', 1],
+    [618, 'lua/shared/queue/ready.lua', 1],
+    [652, 'lua/shared/queue/dead.lua', 1],
+    [721, 'lua/shared/queue/end.lua', 1],
+    [742, 'lua/shared/queue/leave-tags.lua', 1],
+    [751, 'lua/shared/queue/end.lua', 23],
+    [761, 'lua/shared/queue/note-end.lua', 1],
+    [791, 'lua/shared/queue/tell-others.lua', 1],
+    [793, 'lua/shared/queue/packed-notes.lua', 1],
+    [794, 'lua/shared/queue/leave-notes.lua', 1],
+    [812, 'lua/shared/queue/fold.lua', 1],
+    [813, 'lua/shared/queue/statistics.lua', 1],
+    [1049, 'lua/shared/queue/fold.lua', 3],
+    [1060, 'lua/shared/queue/leave-notes.lua', 20],
+    [1064, 'lua/shared/queue/packed-notes.lua', 3],
+    [1072, 'lua/shared/queue/tell-others.lua', 4],
+    [1075, 'lua/shared/queue/result.lua', 1],
+    [1089, 'lua/shared/queue/tell-ends.lua', 1],
+    [1145, 'lua/shared/queue/tell-others.lua', 9],
+    [1148, 'lua/shared/queue/tell-others.lua', 13],
+    [1151, 'lua/shared/queue/publish.lua', 1],
+    [1152, 'lua/shared/queue/message.lua', 1],
+    [1195, 'lua/shared/queue/publish.lua', 3],
+    [1201, 'lua/shared/queue/tell-others.lua', 17],
+    [1204, 'lua/shared/queue/find.lua', 1],
+    [1230, 'lua/shared/queue/displace.lua', 1],
+    [1249, 'lua/shared/queue/idle.lua', 1],
+    [1282, 'lua/queue/cancel.lua', 66],
+    [1348, 'lua/shared/queue/settle.lua', 1],
+    [1349, 'lua/shared/queue/note-due.lua', 1],
+    [1357, 'lua/shared/queue/backoff.lua', 1],
+    [1359, 'lua/shared/queue/backoff.lua', 22],
+    [1378, 'lua/shared/queue/unblock.lua', 1],
+    [1384, 'lua/shared/queue/outbox.lua', 1],
+    [1395, 'lua/shared/queue/cancel.lua', 1],
+    [1403, 'lua/shared/queue/settle.lua', 18],
+    [1477, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11398,7 +10532,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '8a8057196360154786d11bb425152b6c94f29706',
+    sha1: '1af2778a6178f894c43bf281569e13a7bc100bbf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11454,10 +10588,6 @@ local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
   if ticket.listens == 0 then
@@ -11496,15 +10626,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -11548,7 +10677,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -11565,16 +10694,6 @@ local function count_job(queue, kind, name)
   counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -11644,18 +10763,6 @@ end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
-
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   local window_us = window_ms * 1000
@@ -11676,10 +10783,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -11687,36 +10790,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -12092,17 +11165,6 @@ local function pack_result(result, now_ms)
   ) .. result.message .. result.result
 end
 
-local function unpack_result(packed)
-  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
-  return {
-    state = state,
-    number = number,
-    at_ms = at_ms,
-    kind = kind,
-    message = string.sub(packed, message_at, message_at + length - 1),
-    result = string.sub(packed, message_at + length),
-  }
-end
 -- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
 
 -- All of them are gone some time after the last.
@@ -12247,51 +11309,8 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
-
--- The number of the job that a key of users belongs to, or nil.
-local function holder_of_unique(ids, key, now_ms)
-  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
-  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
-    return nil
-  end
-  return seq
-end
-
-local function hold_unique(ids, key, seq, till, ends_ms)
-  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
-end
-
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
-    end
-  end
-end
 
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
 local function free_unique(ids, job, seq, all)
@@ -12429,39 +11448,6 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   save_group(keys.groups, job.group, group, now_us)
 end
 
--- A ready job of a group goes elsewhere. False when it was not there.
-local function leave_group(grouped, groups, job, seq, now_us)
-  local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
-    return false
-  end
-  group.ready = group.ready - 1
-  save_group(groups, job.group, group, now_us)
-  return true
-end
-
--- A claimed job of a group is claimed no more.
-local function free_in_group(keys, name, now_us)
-  local group = read_group(keys.groups, name)
-  if group then
-    group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
-  end
-end
-
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -12488,14 +11474,6 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
   end
 end
 
--- Takes a ready job from where it stands.
-local function leave_ready(keys, queue, job, seq, now_us)
-  if job.group ~= '' then
-    leave_group(keys.grouped, keys.groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
-    queue.ghosts = queue.ghosts + 1
-  end
-end
 -- Finding a job by its id.
 
 -- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
@@ -12584,16 +11562,6 @@ local function forget_parent(keys, ref)
   end
 end
 
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
-  end
-end
-
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
 local function drop_parents(keys, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
@@ -12638,37 +11606,6 @@ local function link_here(keys, queue, id)
   return seq
 end
 
--- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
-local function link_elsewhere(keys, queue, ref, now_ms)
-  if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
-    queue.chores = with_flag(queue.chores, ASK_AFTER)
-    set_mark(queue, DEPENDENCIES)
-    note_due(queue, now_ms)
-  end
-end
-
--- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
--- it waits for; one that is not known is taken for done.
-local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
-  local refs = {}
-  for parent in string.gmatch(parents, '[^%z]+') do
-    local ref = parent
-    if string.sub(parent, 1, 1) == 'l' then
-      ref = link_here(keys, queue, string.sub(parent, 2))
-    else
-      link_elsewhere(keys, queue, ref, now_ms)
-    end
-    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
-      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
-      refs[#refs + 1] = ref
-    end
-  end
-  if #refs > 0 then
-    local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
-    redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
-  end
-  return #refs
-end
 -- Other parents for a child that waits; see shared/queue/parents.
 
 -- Whether a parent may be added to a child: it is older, or not known. Another queue is not asked here.
@@ -12741,25 +11678,6 @@ local function change_parent(keys, queue, seq, wants, adds, parent)
 end
 -- When a job is tried again, and how it waits until then.
 
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
-
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
   local is_due = due_ms <= math.floor(now_us / 1000)
@@ -12815,36 +11733,6 @@ local function call_idle(idle, queue, count, how)
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
-  end
-end
-
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
   end
 end
 
@@ -12960,21 +11848,6 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
@@ -13015,13 +11888,6 @@ end
   end
 end
 
--- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(keys, queue, job, run, now_us)
-  queue.claimed = queue.claimed - run.size
-  if job.group ~= '' then
-    free_in_group(keys, job.group, now_us)
-  end
-end
 -- What goes to other queues, which this script cannot reach: \`outbox\` has the numbers, rising, and the hash of jobs under
 -- 'x' and the number '<queue><what>', where \`what\` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/spec.
 -- Some process brings it there, and says when that is done.
@@ -13209,59 +12075,67 @@ return { 'changed', left, queue.chores }
     [1, 'lua/queue/change-parents.lua', 1],
     [41, 'lua/shared/clock.lua', 1],
     [47, 'lua/shared/tell.lua', 1],
-    [72, 'lua/shared/queue/state.lua', 1],
-    [151, 'lua/shared/queue/count-job.lua', 1],
-    [164, 'lua/shared/queue/save.lua', 1],
-    [219, 'lua/shared/queue/marks.lua', 1],
-    [233, 'lua/shared/queue/note-due.lua', 1],
-    [241, 'lua/shared/queue/rate.lua', 1],
-    [261, 'lua/shared/queue/job.lua', 1],
-    [273, 'lua/shared/queue/plain-head.lua', 1],
-    [288, 'lua/shared/queue/job.lua', 14],
-    [365, 'lua/shared/queue/flags.lua', 1],
-    [394, 'lua/shared/queue/tell-others.lua', 1],
-    [396, 'lua/shared/queue/packed-notes.lua', 1],
-    [397, 'lua/shared/queue/leave-notes.lua', 1],
-    [415, 'lua/shared/queue/fold.lua', 1],
-    [416, 'lua/shared/queue/statistics.lua', 1],
-    [652, 'lua/shared/queue/fold.lua', 3],
-    [663, 'lua/shared/queue/leave-notes.lua', 20],
-    [667, 'lua/shared/queue/packed-notes.lua', 3],
-    [675, 'lua/shared/queue/tell-others.lua', 4],
-    [678, 'lua/shared/queue/result.lua', 1],
-    [703, 'lua/shared/queue/tell-ends.lua', 1],
-    [759, 'lua/shared/queue/tell-others.lua', 9],
-    [762, 'lua/shared/queue/tell-others.lua', 13],
-    [765, 'lua/shared/queue/publish.lua', 1],
-    [766, 'lua/shared/queue/message.lua', 1],
-    [809, 'lua/shared/queue/publish.lua', 3],
-    [815, 'lua/shared/queue/tell-others.lua', 17],
-    [818, 'lua/shared/queue/run.lua', 1],
-    [865, 'lua/shared/queue/names.lua', 1],
-    [911, 'lua/shared/queue/failure.lua', 1],
-    [921, 'lua/shared/queue/groups.lua', 1],
-    [1062, 'lua/shared/queue/ready.lua', 1],
-    [1096, 'lua/shared/queue/find.lua', 1],
-    [1125, 'lua/shared/queue/parents.lua', 1],
-    [1206, 'lua/shared/queue/link.lua', 1],
-    [1269, 'lua/shared/queue/relink.lua', 1],
-    [1339, 'lua/shared/queue/backoff.lua', 1],
-    [1379, 'lua/shared/queue/unblock.lua', 1],
-    [1385, 'lua/shared/queue/idle.lua', 1],
-    [1447, 'lua/queue/change-parents.lua', 64],
-    [1505, 'lua/shared/queue/settle.lua', 1],
-    [1506, 'lua/shared/queue/dead.lua', 1],
-    [1575, 'lua/shared/queue/end.lua', 1],
-    [1596, 'lua/shared/queue/leave-tags.lua', 1],
-    [1605, 'lua/shared/queue/end.lua', 23],
-    [1622, 'lua/shared/queue/outbox.lua', 1],
-    [1633, 'lua/shared/queue/entries.lua', 1],
-    [1651, 'lua/shared/queue/history.lua', 1],
-    [1665, 'lua/shared/queue/happened.lua', 1],
-    [1677, 'lua/shared/queue/note-end.lua', 1],
-    [1707, 'lua/shared/queue/cancel.lua', 1],
-    [1715, 'lua/shared/queue/settle.lua', 18],
-    [1789, 'lua/queue/change-parents.lua', 123],
+    [54, 'lua/shared/tell.lua', 12],
+    [68, 'lua/shared/queue/state.lua', 1],
+    [146, 'lua/shared/queue/count-job.lua', 1],
+    [159, 'lua/shared/queue/save.lua', 1],
+    [161, 'lua/shared/queue/save.lua', 13],
+    [204, 'lua/shared/queue/marks.lua', 1],
+    [218, 'lua/shared/queue/note-due.lua', 1],
+    [226, 'lua/shared/queue/rate.lua', 1],
+    [229, 'lua/shared/queue/rate.lua', 16],
+    [234, 'lua/shared/queue/job.lua', 1],
+    [246, 'lua/shared/queue/plain-head.lua', 1],
+    [249, 'lua/shared/queue/plain-head.lua', 8],
+    [257, 'lua/shared/queue/job.lua', 14],
+    [258, 'lua/shared/queue/job.lua', 45],
+    [304, 'lua/shared/queue/flags.lua', 1],
+    [333, 'lua/shared/queue/tell-others.lua', 1],
+    [335, 'lua/shared/queue/packed-notes.lua', 1],
+    [336, 'lua/shared/queue/leave-notes.lua', 1],
+    [354, 'lua/shared/queue/fold.lua', 1],
+    [355, 'lua/shared/queue/statistics.lua', 1],
+    [591, 'lua/shared/queue/fold.lua', 3],
+    [602, 'lua/shared/queue/leave-notes.lua', 20],
+    [606, 'lua/shared/queue/packed-notes.lua', 3],
+    [614, 'lua/shared/queue/tell-others.lua', 4],
+    [617, 'lua/shared/queue/result.lua', 1],
+    [631, 'lua/shared/queue/tell-ends.lua', 1],
+    [687, 'lua/shared/queue/tell-others.lua', 9],
+    [690, 'lua/shared/queue/tell-others.lua', 13],
+    [693, 'lua/shared/queue/publish.lua', 1],
+    [694, 'lua/shared/queue/message.lua', 1],
+    [737, 'lua/shared/queue/publish.lua', 3],
+    [743, 'lua/shared/queue/tell-others.lua', 17],
+    [746, 'lua/shared/queue/run.lua', 1],
+    [775, 'lua/shared/queue/names.lua', 1],
+    [778, 'lua/shared/queue/names.lua', 29],
+    [796, 'lua/shared/queue/failure.lua', 1],
+    [806, 'lua/shared/queue/groups.lua', 1],
+    [914, 'lua/shared/queue/ready.lua', 1],
+    [940, 'lua/shared/queue/find.lua', 1],
+    [969, 'lua/shared/queue/parents.lua', 1],
+    [1028, 'lua/shared/queue/parents.lua', 70],
+    [1040, 'lua/shared/queue/link.lua', 1],
+    [1072, 'lua/shared/queue/relink.lua', 1],
+    [1142, 'lua/shared/queue/backoff.lua', 1],
+    [1144, 'lua/shared/queue/backoff.lua', 22],
+    [1163, 'lua/shared/queue/unblock.lua', 1],
+    [1169, 'lua/shared/queue/idle.lua', 1],
+    [1202, 'lua/queue/change-parents.lua', 65],
+    [1259, 'lua/shared/queue/settle.lua', 1],
+    [1260, 'lua/shared/queue/dead.lua', 1],
+    [1314, 'lua/shared/queue/end.lua', 1],
+    [1335, 'lua/shared/queue/leave-tags.lua', 1],
+    [1344, 'lua/shared/queue/end.lua', 23],
+    [1354, 'lua/shared/queue/outbox.lua', 1],
+    [1365, 'lua/shared/queue/entries.lua', 1],
+    [1383, 'lua/shared/queue/history.lua', 1],
+    [1397, 'lua/shared/queue/happened.lua', 1],
+    [1409, 'lua/shared/queue/note-end.lua', 1],
+    [1439, 'lua/shared/queue/cancel.lua', 1],
+    [1447, 'lua/shared/queue/settle.lua', 18],
+    [1521, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -13317,7 +12191,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: 'ef3c3347d4617dcf8c9d9ac8987ce8090e6cc583',
+    sha1: '1b19006b128b73c1a2319e5fb258633f0d9afe7e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13366,10 +12240,6 @@ local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
   if ticket.listens == 0 then
@@ -13414,36 +12284,6 @@ local function call_idle(idle, queue, count, how)
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
-  end
-end
-
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
   end
 end
 
@@ -13545,11 +12385,12 @@ return { 'cleared', existed }
   lines: [
     [1, 'lua/queue/clear.lua', 1],
     [40, 'lua/shared/tell.lua', 1],
-    [65, 'lua/shared/queue/idle.lua', 1],
-    [127, 'lua/queue/clear.lua', 42],
-    [167, 'lua/shared/clock.lua', 1],
-    [173, 'lua/shared/queue/message.lua', 1],
-    [216, 'lua/queue/clear.lua', 84],
+    [47, 'lua/shared/tell.lua', 12],
+    [61, 'lua/shared/queue/idle.lua', 1],
+    [94, 'lua/queue/clear.lua', 43],
+    [133, 'lua/shared/clock.lua', 1],
+    [139, 'lua/shared/queue/message.lua', 1],
+    [182, 'lua/queue/clear.lua', 84],
   ],
   encode(args) {
     return withoutDefaults([
@@ -13605,7 +12446,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'f70e429b041f7c059bf6024224aebf3f94f1a1af',
+    sha1: '9c57298097bcaa9aca6e7576282d4c9d7bf4f5c4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13640,10 +12481,6 @@ end
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -13684,15 +12521,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -13736,7 +12572,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -13796,18 +12632,6 @@ local function save_queue(meta, queue)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
-
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
 
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
@@ -13909,52 +12733,6 @@ end
 -- Before all that ranks.
 local FIRST_RANK = '0000000000'
 
--- The greater the priority, the lower; 10 digits.
-local function rank_of(priority)
-  return string.format('%010.0f', 2147483648 - priority)
-end
-
-local function join_group(keys, queue, job, seq, in_front, now_us)
-  local group = open_group(keys.groups, queue, job.group)
-  redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
-  group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
-end
-
--- A ready job of a group goes elsewhere. False when it was not there.
-local function leave_group(grouped, groups, job, seq, now_us)
-  local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
-    return false
-  end
-  group.ready = group.ready - 1
-  save_group(groups, job.group, group, now_us)
-  return true
-end
-
--- A claimed job of a group is claimed no more.
-local function free_in_group(keys, name, now_us)
-  local group = read_group(keys.groups, name)
-  if group then
-    group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
-  end
-end
-
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
@@ -13985,36 +12763,6 @@ local function call_idle(idle, queue, count, how)
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
-  end
-end
-
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
   end
 end
 
@@ -14064,12 +12812,14 @@ return {
     [1, 'lua/queue/configure-group.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/tell.lua', 1],
-    [53, 'lua/shared/queue/state.lua', 1],
-    [132, 'lua/shared/queue/save.lua', 1],
-    [187, 'lua/shared/queue/rate.lua', 1],
-    [207, 'lua/shared/queue/groups.lua', 1],
-    [348, 'lua/shared/queue/idle.lua', 1],
-    [410, 'lua/queue/configure-group.lua', 29],
+    [35, 'lua/shared/tell.lua', 12],
+    [49, 'lua/shared/queue/state.lua', 1],
+    [127, 'lua/shared/queue/save.lua', 1],
+    [182, 'lua/shared/queue/rate.lua', 1],
+    [185, 'lua/shared/queue/rate.lua', 16],
+    [190, 'lua/shared/queue/groups.lua', 1],
+    [285, 'lua/shared/queue/idle.lua', 1],
+    [318, 'lua/queue/configure-group.lua', 30],
   ],
   encode(args) {
     return [
@@ -14138,7 +12888,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '05b78402f8db50fd62496060cd25707ba106bc6d',
+    sha1: 'ea8f55ee4920296735b1610f7fb7295002da9208',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14172,10 +12922,6 @@ end
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -14216,15 +12962,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -14268,7 +13013,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -14394,36 +13139,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
-  end
-end
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -14471,12 +13186,13 @@ return {
     [1, 'lua/queue/configure.lua', 1],
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/tell.lua', 1],
-    [52, 'lua/shared/queue/state.lua', 1],
-    [131, 'lua/shared/queue/save.lua', 1],
-    [186, 'lua/shared/queue/note-due.lua', 1],
-    [194, 'lua/shared/queue/settings.lua', 1],
-    [221, 'lua/shared/queue/idle.lua', 1],
-    [283, 'lua/queue/configure.lua', 28],
+    [34, 'lua/shared/tell.lua', 12],
+    [48, 'lua/shared/queue/state.lua', 1],
+    [126, 'lua/shared/queue/save.lua', 1],
+    [181, 'lua/shared/queue/note-due.lua', 1],
+    [189, 'lua/shared/queue/settings.lua', 1],
+    [216, 'lua/shared/queue/idle.lua', 1],
+    [249, 'lua/queue/configure.lua', 29],
   ],
   encode(args) {
     return [
@@ -14528,7 +13244,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: 'bcaa6c95dc713767ddbe97e0219de3b9850259e4',
+    sha1: '17a55ec0c3de0d3bfcbe034e34fd9ba735fbc7d8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14566,15 +13282,14 @@ local numbers, numbers_at = ARGV, 1 -- repeated (number:text): of what was broug
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -14618,20 +13333,10 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -14697,15 +13402,6 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
-local function with_flag(flags, flag)
-  return has_flag(flags, flag) and flags or flags + flag
-end
-
--- The flags of a run with one more.
-local function flagged(flags, flag)
-  return flags == PLAIN and flag or with_flag(flags, flag)
-end
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -14726,9 +13422,10 @@ return { 'delivered' }
   lines: [
     [1, 'lua/queue/delivered.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [91, 'lua/shared/queue/save.lua', 1],
-    [146, 'lua/shared/queue/flags.lua', 1],
-    [175, 'lua/queue/delivered.lua', 15],
+    [90, 'lua/shared/queue/save.lua', 1],
+    [92, 'lua/shared/queue/save.lua', 13],
+    [135, 'lua/shared/queue/flags.lua', 1],
+    [156, 'lua/queue/delivered.lua', 16],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.numbers.length)
@@ -14780,7 +13477,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '24e21de07a6d6a90d39ecab0c58861801e8489d7',
+    sha1: 'a730e1d05872d0450a6d6a3a94ccd2ad4b3ce461',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14869,21 +13566,11 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- Telling the processes of tickets; see shared/tickets.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -14924,15 +13611,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -14976,7 +13662,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -15045,16 +13731,16 @@ end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
 -- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
-local WIDE = string.rep('~', 65)
+
 -- Marks; see shared/queue/marks.
 local WIDE_JOBS, WIDE_LEASES = 16, 32
 
 -- Adds the entry to what is written, where it is not there yet.
-local function widen(queue, mark, written, first, second)
+local function widen(queue, mark, written, first)
   if queue.marks % (mark * 2) < mark then
     queue.marks = queue.marks + mark
     written[#written + 1] = first
-    written[#written + 1] = second
+    written[#written + 1] = string.rep('~', 65)
   end
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
@@ -15090,35 +13776,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
-  end
-end
 -- The numbers of new jobs; see shared/queue/job.
 
 -- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
@@ -15135,14 +13792,6 @@ local function plain_head(name, usual)
   return name == usual and USUAL_HEAD or string.char(#name) .. name
 end
 
--- The name of a plain record, and where its payload begins.
-local function plain_name(record, usual)
-  local length = string.byte(record)
-  if length == USUAL then
-    return usual, 2
-  end
-  return string.sub(record, 2, length + 1), length + 2
-end
 -- A note of jobs that are only counted.
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
 -- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
@@ -15445,7 +14094,7 @@ if queue.usual == '' then
 end
 local head = plain_head(name, queue.usual)
 local fields, numbers, bytes = {}, {}, 0
-widen(queue, WIDE_JOBS, fields, '~', WIDE)
+widen(queue, WIDE_JOBS, fields, '~')
 begin_queue(meta, queue, now_us)
 for at = payloads_at, #payloads, 1 do
   local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]
@@ -15533,26 +14182,27 @@ return { 'enqueued', first }
     [31, 'lua/shared/exact-range.lua', 1],
     [41, 'lua/shared/clock.lua', 1],
     [47, 'lua/shared/calls.lua', 1],
-    [93, 'lua/shared/tell.lua', 1],
-    [118, 'lua/shared/queue/state.lua', 1],
-    [197, 'lua/shared/queue/save.lua', 1],
-    [252, 'lua/shared/queue/save-call.lua', 1],
-    [260, 'lua/shared/queue/wide.lua', 1],
-    [275, 'lua/shared/queue/idle.lua', 1],
-    [337, 'lua/shared/queue/number.lua', 1],
-    [346, 'lua/shared/queue/plain-head.lua', 1],
-    [361, 'lua/shared/queue/count-note.lua', 1],
-    [362, 'lua/shared/queue/leave-notes.lua', 1],
-    [380, 'lua/shared/queue/fold.lua', 1],
-    [381, 'lua/shared/queue/statistics.lua', 1],
-    [617, 'lua/shared/queue/fold.lua', 3],
-    [628, 'lua/shared/queue/leave-notes.lua', 20],
-    [632, 'lua/shared/queue/count-note.lua', 3],
-    [636, 'lua/queue/enqueue-alike.lua', 39],
-    [682, 'lua/shared/queue/publish.lua', 1],
-    [683, 'lua/shared/queue/message.lua', 1],
-    [726, 'lua/shared/queue/publish.lua', 3],
-    [732, 'lua/queue/enqueue-alike.lua', 86],
+    [87, 'lua/shared/tell.lua', 1],
+    [94, 'lua/shared/tell.lua', 12],
+    [108, 'lua/shared/queue/state.lua', 1],
+    [186, 'lua/shared/queue/save.lua', 1],
+    [241, 'lua/shared/queue/save-call.lua', 1],
+    [249, 'lua/shared/queue/wide.lua', 1],
+    [264, 'lua/shared/queue/idle.lua', 1],
+    [297, 'lua/shared/queue/number.lua', 1],
+    [306, 'lua/shared/queue/plain-head.lua', 1],
+    [313, 'lua/shared/queue/count-note.lua', 1],
+    [314, 'lua/shared/queue/leave-notes.lua', 1],
+    [332, 'lua/shared/queue/fold.lua', 1],
+    [333, 'lua/shared/queue/statistics.lua', 1],
+    [569, 'lua/shared/queue/fold.lua', 3],
+    [580, 'lua/shared/queue/leave-notes.lua', 20],
+    [584, 'lua/shared/queue/count-note.lua', 3],
+    [588, 'lua/queue/enqueue-alike.lua', 39],
+    [634, 'lua/shared/queue/publish.lua', 1],
+    [635, 'lua/shared/queue/message.lua', 1],
+    [678, 'lua/shared/queue/publish.lua', 3],
+    [684, 'lua/queue/enqueue-alike.lua', 86],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -15620,7 +14270,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'a9b94d66ff6b63a12cc91e1c996774db20243be2',
+    sha1: '8d39c7dce387ed3e2f0d3f6237ce1f7d658bcc19',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15726,21 +14376,11 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- Telling the processes of tickets; see shared/tickets.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -15781,15 +14421,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -15833,7 +14472,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -15907,16 +14546,16 @@ end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
 -- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
-local WIDE = string.rep('~', 65)
+
 -- Marks; see shared/queue/marks.
 local WIDE_JOBS, WIDE_LEASES = 16, 32
 
 -- Adds the entry to what is written, where it is not there yet.
-local function widen(queue, mark, written, first, second)
+local function widen(queue, mark, written, first)
   if queue.marks % (mark * 2) < mark then
     queue.marks = queue.marks + mark
     written[#written + 1] = first
-    written[#written + 1] = second
+    written[#written + 1] = string.rep('~', 65)
   end
 end
 -- Saves the queue and remembers the call, in one write.
@@ -15952,18 +14591,6 @@ end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
-
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   local window_us = window_ms * 1000
@@ -15983,10 +14610,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
-
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
 
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
@@ -16400,17 +15023,6 @@ local function pack_result(result, now_ms)
   ) .. result.message .. result.result
 end
 
-local function unpack_result(packed)
-  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
-  return {
-    state = state,
-    number = number,
-    at_ms = at_ms,
-    kind = kind,
-    message = string.sub(packed, message_at, message_at + length - 1),
-    result = string.sub(packed, message_at + length),
-  }
-end
 -- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
 
 -- All of them are gone some time after the last.
@@ -16555,24 +15167,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
@@ -16750,28 +15344,6 @@ local function leave_group(grouped, groups, job, seq, now_us)
   return true
 end
 
--- A claimed job of a group is claimed no more.
-local function free_in_group(keys, name, now_us)
-  local group = read_group(keys.groups, name)
-  if group then
-    group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
-  end
-end
-
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -16995,25 +15567,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
 local function is_watched(queue, now_ms)
   return queue.watch_ms + LATE_MS > now_ms
 end
@@ -17050,9 +15603,6 @@ local STATES = {
   f = 'done',
 }
 
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
 
 local function pack_failure(at_ms, kind, message)
@@ -17119,16 +15669,6 @@ local function forget_parent(keys, ref)
       redis.call('HDEL', keys.jobs, 'z' .. ref)
       redis.call('ZREM', keys.parents, ref)
     end
-  end
-end
-
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
   end
 end
 
@@ -17233,7 +15773,7 @@ end
 -- Before the first job of all.
 local function begin_jobs(keys, queue)
   local entry = {}
-  widen(queue, WIDE_JOBS, entry, '~', WIDE)
+  widen(queue, WIDE_JOBS, entry, '~')
   if #entry > 0 then
     redis.call('HSET', keys.jobs, unpack(entry))
   end
@@ -17310,24 +15850,6 @@ local function see_to_new(keys, queue, tally, now_ms, how)
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
     end
   end
-end
-
--- A job on its way to another queue, as text.
-local function pack_spec(specs, at)
-  local parts = {}
-  for place = 1, SPEC_FIELDS do
-    local field = specs[at + place - 1]
-    parts[place] = struct.pack('>I4', #field) .. field
-  end
-  return table.concat(parts)
-end
-
-local function unpack_spec(packed)
-  local specs, at = {}, 1
-  for place = 1, SPEC_FIELDS do
-    specs[place], at = struct.unpack('>I4c0', packed, at)
-  end
-  return specs
 end
 
 local keys = {
@@ -17440,21 +15962,6 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
@@ -17495,33 +16002,7 @@ end
   end
 end
 
--- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(keys, queue, job, run, now_us)
-  queue.claimed = queue.claimed - run.size
-  if job.group ~= '' then
-    free_in_group(keys, job.group, now_us)
-  end
-end
 -- When a job is tried again, and how it waits until then.
-
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
@@ -17718,69 +16199,75 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [48, 'lua/shared/exact-range.lua', 1],
     [58, 'lua/shared/clock.lua', 1],
     [64, 'lua/shared/calls.lua', 1],
-    [110, 'lua/shared/tell.lua', 1],
-    [135, 'lua/shared/queue/state.lua', 1],
-    [214, 'lua/shared/queue/count-job.lua', 1],
-    [227, 'lua/shared/queue/save.lua', 1],
-    [282, 'lua/shared/queue/wide.lua', 1],
-    [297, 'lua/shared/queue/save-call.lua', 1],
-    [305, 'lua/shared/queue/marks.lua', 1],
-    [319, 'lua/shared/queue/note-due.lua', 1],
-    [327, 'lua/shared/queue/rate.lua', 1],
-    [347, 'lua/shared/queue/job.lua', 1],
-    [359, 'lua/shared/queue/plain-head.lua', 1],
-    [374, 'lua/shared/queue/job.lua', 14],
-    [451, 'lua/shared/queue/flags.lua', 1],
-    [480, 'lua/shared/queue/tell-others.lua', 1],
-    [482, 'lua/shared/queue/packed-notes.lua', 1],
-    [483, 'lua/shared/queue/leave-notes.lua', 1],
-    [501, 'lua/shared/queue/fold.lua', 1],
-    [502, 'lua/shared/queue/statistics.lua', 1],
-    [738, 'lua/shared/queue/fold.lua', 3],
-    [749, 'lua/shared/queue/leave-notes.lua', 20],
-    [753, 'lua/shared/queue/packed-notes.lua', 3],
-    [761, 'lua/shared/queue/tell-others.lua', 4],
-    [764, 'lua/shared/queue/result.lua', 1],
-    [789, 'lua/shared/queue/tell-ends.lua', 1],
-    [845, 'lua/shared/queue/tell-others.lua', 9],
-    [848, 'lua/shared/queue/tell-others.lua', 13],
-    [851, 'lua/shared/queue/publish.lua', 1],
-    [852, 'lua/shared/queue/message.lua', 1],
-    [895, 'lua/shared/queue/publish.lua', 3],
-    [901, 'lua/shared/queue/tell-others.lua', 17],
-    [904, 'lua/shared/queue/run.lua', 1],
-    [951, 'lua/shared/queue/happened.lua', 1],
-    [963, 'lua/shared/queue/names.lua', 1],
-    [1009, 'lua/shared/queue/groups.lua', 1],
-    [1150, 'lua/shared/queue/ready.lua', 1],
-    [1184, 'lua/shared/queue/number.lua', 1],
-    [1193, 'lua/shared/queue/enter-tags.lua', 1],
-    [1199, 'lua/shared/queue/enqueue.lua', 1],
-    [1237, 'lua/shared/queue/replace.lua', 1],
-    [1292, 'lua/shared/queue/leave-tags.lua', 1],
-    [1301, 'lua/shared/queue/replace.lua', 57],
-    [1326, 'lua/shared/queue/idempotency.lua', 1],
-    [1340, 'lua/shared/queue/idle.lua', 1],
-    [1402, 'lua/shared/queue/find.lua', 1],
-    [1431, 'lua/shared/queue/failure.lua', 1],
-    [1441, 'lua/shared/queue/parents.lua', 1],
-    [1522, 'lua/shared/queue/link.lua', 1],
-    [1585, 'lua/shared/queue/spec.lua', 1],
-    [1707, 'lua/queue/enqueue.lua', 75],
-    [1763, 'lua/shared/queue/settle.lua', 1],
-    [1764, 'lua/shared/queue/dead.lua', 1],
-    [1833, 'lua/shared/queue/end.lua', 1],
-    [1854, 'lua/shared/queue/leave-tags.lua', 1],
-    [1863, 'lua/shared/queue/end.lua', 23],
-    [1880, 'lua/shared/queue/backoff.lua', 1],
-    [1920, 'lua/shared/queue/unblock.lua', 1],
-    [1926, 'lua/shared/queue/outbox.lua', 1],
-    [1937, 'lua/shared/queue/entries.lua', 1],
-    [1955, 'lua/shared/queue/history.lua', 1],
-    [1969, 'lua/shared/queue/note-end.lua', 1],
-    [1999, 'lua/shared/queue/cancel.lua', 1],
-    [2007, 'lua/shared/queue/settle.lua', 18],
-    [2081, 'lua/queue/enqueue.lua', 132],
+    [104, 'lua/shared/tell.lua', 1],
+    [111, 'lua/shared/tell.lua', 12],
+    [125, 'lua/shared/queue/state.lua', 1],
+    [203, 'lua/shared/queue/count-job.lua', 1],
+    [216, 'lua/shared/queue/save.lua', 1],
+    [271, 'lua/shared/queue/wide.lua', 1],
+    [286, 'lua/shared/queue/save-call.lua', 1],
+    [294, 'lua/shared/queue/marks.lua', 1],
+    [308, 'lua/shared/queue/note-due.lua', 1],
+    [316, 'lua/shared/queue/rate.lua', 1],
+    [319, 'lua/shared/queue/rate.lua', 16],
+    [324, 'lua/shared/queue/job.lua', 1],
+    [336, 'lua/shared/queue/plain-head.lua', 1],
+    [339, 'lua/shared/queue/plain-head.lua', 8],
+    [347, 'lua/shared/queue/job.lua', 14],
+    [424, 'lua/shared/queue/flags.lua', 1],
+    [453, 'lua/shared/queue/tell-others.lua', 1],
+    [455, 'lua/shared/queue/packed-notes.lua', 1],
+    [456, 'lua/shared/queue/leave-notes.lua', 1],
+    [474, 'lua/shared/queue/fold.lua', 1],
+    [475, 'lua/shared/queue/statistics.lua', 1],
+    [711, 'lua/shared/queue/fold.lua', 3],
+    [722, 'lua/shared/queue/leave-notes.lua', 20],
+    [726, 'lua/shared/queue/packed-notes.lua', 3],
+    [734, 'lua/shared/queue/tell-others.lua', 4],
+    [737, 'lua/shared/queue/result.lua', 1],
+    [751, 'lua/shared/queue/tell-ends.lua', 1],
+    [807, 'lua/shared/queue/tell-others.lua', 9],
+    [810, 'lua/shared/queue/tell-others.lua', 13],
+    [813, 'lua/shared/queue/publish.lua', 1],
+    [814, 'lua/shared/queue/message.lua', 1],
+    [857, 'lua/shared/queue/publish.lua', 3],
+    [863, 'lua/shared/queue/tell-others.lua', 17],
+    [866, 'lua/shared/queue/run.lua', 1],
+    [895, 'lua/shared/queue/happened.lua', 1],
+    [907, 'lua/shared/queue/names.lua', 1],
+    [953, 'lua/shared/queue/groups.lua', 1],
+    [1072, 'lua/shared/queue/ready.lua', 1],
+    [1106, 'lua/shared/queue/number.lua', 1],
+    [1115, 'lua/shared/queue/enter-tags.lua', 1],
+    [1121, 'lua/shared/queue/enqueue.lua', 1],
+    [1159, 'lua/shared/queue/replace.lua', 1],
+    [1214, 'lua/shared/queue/leave-tags.lua', 1],
+    [1223, 'lua/shared/queue/replace.lua', 57],
+    [1248, 'lua/shared/queue/idempotency.lua', 1],
+    [1262, 'lua/shared/queue/idle.lua', 1],
+    [1295, 'lua/shared/queue/idle.lua', 53],
+    [1305, 'lua/shared/queue/find.lua', 1],
+    [1331, 'lua/shared/queue/failure.lua', 1],
+    [1341, 'lua/shared/queue/parents.lua', 1],
+    [1400, 'lua/shared/queue/parents.lua', 70],
+    [1412, 'lua/shared/queue/link.lua', 1],
+    [1475, 'lua/shared/queue/spec.lua', 1],
+    [1580, 'lua/queue/enqueue.lua', 76],
+    [1635, 'lua/shared/queue/settle.lua', 1],
+    [1636, 'lua/shared/queue/dead.lua', 1],
+    [1690, 'lua/shared/queue/end.lua', 1],
+    [1711, 'lua/shared/queue/leave-tags.lua', 1],
+    [1720, 'lua/shared/queue/end.lua', 23],
+    [1730, 'lua/shared/queue/backoff.lua', 1],
+    [1732, 'lua/shared/queue/backoff.lua', 22],
+    [1751, 'lua/shared/queue/unblock.lua', 1],
+    [1757, 'lua/shared/queue/outbox.lua', 1],
+    [1768, 'lua/shared/queue/entries.lua', 1],
+    [1786, 'lua/shared/queue/history.lua', 1],
+    [1800, 'lua/shared/queue/note-end.lua', 1],
+    [1830, 'lua/shared/queue/cancel.lua', 1],
+    [1838, 'lua/shared/queue/settle.lua', 18],
+    [1912, 'lua/queue/enqueue.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -17862,7 +16349,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: 'c80021d951eab17273c327c080303c2d1e0c6642',
+    sha1: '9f9d25e3d328bfcda248b64ee9f90352c20a0e74',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17910,15 +16397,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -17962,20 +16448,10 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -18039,10 +16515,6 @@ end
 --   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
 --              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
-
-local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
-end
 
 local function unpack_run(packed)
   local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
@@ -18121,11 +16593,13 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [1, 'lua/queue/extend.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [101, 'lua/shared/queue/save.lua', 1],
-    [156, 'lua/shared/queue/note-due.lua', 1],
-    [164, 'lua/shared/queue/run.lua', 1],
-    [211, 'lua/shared/queue/judge-one.lua', 1],
-    [221, 'lua/queue/extend.lua', 22],
+    [100, 'lua/shared/queue/save.lua', 1],
+    [102, 'lua/shared/queue/save.lua', 13],
+    [145, 'lua/shared/queue/note-due.lua', 1],
+    [153, 'lua/shared/queue/run.lua', 1],
+    [165, 'lua/shared/queue/run.lua', 17],
+    [196, 'lua/shared/queue/judge-one.lua', 1],
+    [206, 'lua/queue/extend.lua', 22],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -18176,7 +16650,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: '32b80c371f1d57d0d25dca87e310093039b9a3d0',
+    sha1: '1369ed8a1662a80ef5d83b98a2c18f9279a2952b',
     reads: true,
     bytes: false,
     source: `--[[
@@ -18214,15 +16688,14 @@ local kinds = KEYS[2] -- hash: kinds of failures
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -18266,7 +16739,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 
@@ -18291,7 +16764,7 @@ return { 'failures', told }
   lines: [
     [1, 'lua/queue/failures.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [91, 'lua/queue/failures.lua', 13],
+    [90, 'lua/queue/failures.lua', 13],
   ],
   encode() {
     return []
@@ -18346,7 +16819,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '8c4d0b8ea2b85a096552e4fb329c85dc01a41351',
+    sha1: '4d0d167a3c6f1dac1df922e52cc0d9229a6a9a26',
     reads: true,
     bytes: true,
     source: `--[[
@@ -18394,15 +16867,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -18446,7 +16918,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -18464,10 +16936,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -18475,36 +16943,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -18574,14 +17012,6 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
-local function with_flag(flags, flag)
-  return has_flag(flags, flag) and flags or flags + flag
-end
-
--- The flags of a run with one more.
-local function flagged(flags, flag)
-  return flags == PLAIN and flag or with_flag(flags, flag)
-end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -18593,10 +17023,6 @@ end
 --   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
 --              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
-
-local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
-end
 
 local function unpack_run(packed)
   local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
@@ -18611,29 +17037,7 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
-
-local function pack_failure(at_ms, kind, message)
-  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
-end
 
 local function unpack_failure(packed)
   local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
@@ -18751,17 +17155,21 @@ return { 'found', math.floor(clock_us() / 1000), told, log }
     [1, 'lua/queue/find.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [101, 'lua/shared/queue/job.lua', 1],
-    [113, 'lua/shared/queue/plain-head.lua', 1],
-    [128, 'lua/shared/queue/job.lua', 14],
-    [205, 'lua/shared/queue/flags.lua', 1],
-    [234, 'lua/shared/queue/run.lua', 1],
-    [281, 'lua/shared/queue/failure.lua', 1],
-    [291, 'lua/shared/queue/find.lua', 1],
-    [320, 'lua/shared/queue/tell-job.lua', 1],
-    [356, 'lua/shared/queue/list-entries.lua', 1],
-    [369, 'lua/shared/queue/tell-log.lua', 1],
-    [378, 'lua/queue/find.lua', 26],
+    [100, 'lua/shared/queue/job.lua', 1],
+    [112, 'lua/shared/queue/plain-head.lua', 1],
+    [115, 'lua/shared/queue/plain-head.lua', 8],
+    [123, 'lua/shared/queue/job.lua', 14],
+    [124, 'lua/shared/queue/job.lua', 45],
+    [170, 'lua/shared/queue/flags.lua', 1],
+    [191, 'lua/shared/queue/run.lua', 1],
+    [203, 'lua/shared/queue/run.lua', 17],
+    [216, 'lua/shared/queue/failure.lua', 1],
+    [218, 'lua/shared/queue/failure.lua', 7],
+    [222, 'lua/shared/queue/find.lua', 1],
+    [251, 'lua/shared/queue/tell-job.lua', 1],
+    [287, 'lua/shared/queue/list-entries.lua', 1],
+    [300, 'lua/shared/queue/tell-log.lua', 1],
+    [309, 'lua/queue/find.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -18814,7 +17222,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
   script: {
     name: 'queue/history',
-    sha1: '54dbb5efe6de0823d2ecdf51f43d5c0937dbe4f6',
+    sha1: 'd2697200faec6ffd917a88b01f6a58f196964996',
     reads: true,
     bytes: false,
     source: `--[[
@@ -18862,15 +17270,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -18914,7 +17321,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -18929,10 +17336,6 @@ end
 --              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
-end
-
 local function unpack_run(packed)
   local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
@@ -18946,24 +17349,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Finding a job by its id.
 
 -- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
@@ -18990,9 +17375,6 @@ local STATES = {
   f = 'done',
 }
 
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
 -- The entries of such a text, the oldest first, and how many were dropped; see shared/queue/entries.
 local function list_entries(packed)
   local entries, at = {}, 5
@@ -19069,11 +17451,12 @@ return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entri
     [1, 'lua/queue/history.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [101, 'lua/shared/queue/run.lua', 1],
-    [148, 'lua/shared/queue/find.lua', 1],
-    [177, 'lua/shared/queue/list-entries.lua', 1],
-    [190, 'lua/shared/queue/tell-history.lua', 1],
-    [235, 'lua/queue/history.lua', 22],
+    [100, 'lua/shared/queue/run.lua', 1],
+    [112, 'lua/shared/queue/run.lua', 17],
+    [125, 'lua/shared/queue/find.lua', 1],
+    [151, 'lua/shared/queue/list-entries.lua', 1],
+    [164, 'lua/shared/queue/tell-history.lua', 1],
+    [209, 'lua/queue/history.lua', 22],
   ],
   encode(args) {
     return [
@@ -19116,7 +17499,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: '12226bead985dd6910aa105b92f324ded891bdb3',
+    sha1: '253ded3f2fa128e16077980ef3f7185cf66d1a80',
     reads: true,
     bytes: false,
     source: `--[[
@@ -19170,15 +17553,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -19222,7 +17604,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -19239,18 +17621,6 @@ local function parse_settings(text)
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
-end
-
-local function format_settings(settings)
-  return string.format(
-    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
-    settings.paused and 1 or 0,
-    settings.concurrency,
-    settings.rate_limit,
-    settings.rate_window_ms,
-    settings.keep_count,
-    settings.keep_ms
-  )
 end
 
 local queue = open_queue(meta, codec, '')
@@ -19307,8 +17677,8 @@ return {
     [1, 'lua/queue/inspect.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
-    [107, 'lua/shared/queue/settings.lua', 1],
-    [134, 'lua/queue/inspect.lua', 25],
+    [106, 'lua/shared/queue/settings.lua', 1],
+    [122, 'lua/queue/inspect.lua', 26],
   ],
   encode(args) {
     return [
@@ -19391,7 +17761,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '1891361067d1acfaabe0ea2023617bb50d813c51',
+    sha1: '71c8317b099641be5859c4fe17b8cdf9e2a82a77',
     reads: true,
     bytes: true,
     source: `--[[
@@ -19448,15 +17818,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -19500,7 +17869,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -19518,10 +17887,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -19529,36 +17894,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -19628,14 +17963,6 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
-local function with_flag(flags, flag)
-  return has_flag(flags, flag) and flags or flags + flag
-end
-
--- The flags of a run with one more.
-local function flagged(flags, flag)
-  return flags == PLAIN and flag or with_flag(flags, flag)
-end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -19647,10 +17974,6 @@ end
 --   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
 --              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
-
-local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
-end
 
 local function unpack_run(packed)
   local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
@@ -19665,48 +17988,13 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
-
-local function pack_failure(at_ms, kind, message)
-  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
-end
 
 local function unpack_failure(packed)
   local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
   return at_ms, kind, string.sub(packed, message_at)
 end
 -- Finding a job by its id.
-
--- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
-local function find_job(jobs, ids, id)
-  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
-  if not seq then
-    return nil
-  end
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-  if not stored[1] then
-    return nil
-  end
-  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
-end
 
 local STATES = {
   r = 'ready',
@@ -19832,16 +18120,21 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/list.lua', 1],
     [25, 'lua/shared/clock.lua', 1],
     [31, 'lua/shared/queue/state.lua', 1],
-    [110, 'lua/shared/queue/job.lua', 1],
-    [122, 'lua/shared/queue/plain-head.lua', 1],
-    [137, 'lua/shared/queue/job.lua', 14],
-    [214, 'lua/shared/queue/flags.lua', 1],
-    [243, 'lua/shared/queue/run.lua', 1],
-    [290, 'lua/shared/queue/failure.lua', 1],
-    [300, 'lua/shared/queue/find.lua', 1],
-    [329, 'lua/shared/queue/fields.lua', 1],
-    [338, 'lua/shared/queue/tell-job.lua', 1],
-    [374, 'lua/queue/list.lua', 34],
+    [109, 'lua/shared/queue/job.lua', 1],
+    [121, 'lua/shared/queue/plain-head.lua', 1],
+    [124, 'lua/shared/queue/plain-head.lua', 8],
+    [132, 'lua/shared/queue/job.lua', 14],
+    [133, 'lua/shared/queue/job.lua', 45],
+    [179, 'lua/shared/queue/flags.lua', 1],
+    [200, 'lua/shared/queue/run.lua', 1],
+    [212, 'lua/shared/queue/run.lua', 17],
+    [225, 'lua/shared/queue/failure.lua', 1],
+    [227, 'lua/shared/queue/failure.lua', 7],
+    [231, 'lua/shared/queue/find.lua', 1],
+    [233, 'lua/shared/queue/find.lua', 16],
+    [247, 'lua/shared/queue/fields.lua', 1],
+    [256, 'lua/shared/queue/tell-job.lua', 1],
+    [292, 'lua/queue/list.lua', 34],
   ],
   encode(args) {
     return [
@@ -19893,7 +18186,7 @@ export type ListenAnswer =
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: '57ec63c191d9366f9f5d9a6a7913b757835ea448',
+    sha1: '2130eed632b99e231aee3f3a165b23b1f1dc73c4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19943,15 +18236,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -19995,7 +18287,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -20112,9 +18404,9 @@ return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') o
     [1, 'lua/queue/listen.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
-    [103, 'lua/shared/queue/save.lua', 1],
-    [158, 'lua/shared/queue/listeners.lua', 1],
-    [177, 'lua/queue/listen.lua', 22],
+    [102, 'lua/shared/queue/save.lua', 1],
+    [157, 'lua/shared/queue/listeners.lua', 1],
+    [176, 'lua/queue/listen.lua', 22],
   ],
   encode(args) {
     return withoutDefaults([
@@ -20173,7 +18465,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'cb469d2bbb16b6eefad7ffeb23d84d180fffe023',
+    sha1: 'eb591f7abf56009e6454f42a52553f9e8e7c99d4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20270,15 +18562,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -20322,7 +18613,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -20340,10 +18631,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -20351,36 +18638,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -20591,9 +18848,6 @@ local STATES = {
   f = 'done',
 }
 
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
 -- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
 
 local function format_places(refused, places)
@@ -20607,14 +18861,6 @@ local function parse_refused(text)
     refused[#refused + 1] = why
   end
   return refused
-end
-
-local function parse_places(text)
-  local places = {}
-  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
-    places[#places + 1] = tonumber(at)
-  end
-  return places
 end
 
 local queue = open_queue(meta, codec, caller)
@@ -20720,22 +18966,24 @@ return { 'noted', refused }
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/calls.lua', 1],
     [71, 'lua/shared/queue/state.lua', 1],
-    [150, 'lua/shared/queue/job.lua', 1],
-    [162, 'lua/shared/queue/plain-head.lua', 1],
-    [177, 'lua/shared/queue/job.lua', 14],
-    [254, 'lua/shared/queue/run.lua', 1],
-    [301, 'lua/shared/queue/happened.lua', 1],
-    [313, 'lua/shared/queue/flags.lua', 1],
-    [342, 'lua/shared/queue/flag-job.lua', 1],
-    [360, 'lua/shared/queue/entries.lua', 1],
-    [378, 'lua/shared/queue/log.lua', 1],
-    [390, 'lua/shared/queue/find.lua', 1],
-    [419, 'lua/shared/queue/told.lua', 1],
-    [441, 'lua/queue/note.lua', 31],
-    [483, 'lua/shared/queue/publish.lua', 1],
-    [484, 'lua/shared/queue/message.lua', 1],
-    [527, 'lua/shared/queue/publish.lua', 3],
-    [533, 'lua/queue/note.lua', 74],
+    [149, 'lua/shared/queue/job.lua', 1],
+    [161, 'lua/shared/queue/plain-head.lua', 1],
+    [164, 'lua/shared/queue/plain-head.lua', 8],
+    [172, 'lua/shared/queue/job.lua', 14],
+    [173, 'lua/shared/queue/job.lua', 45],
+    [219, 'lua/shared/queue/run.lua', 1],
+    [266, 'lua/shared/queue/happened.lua', 1],
+    [278, 'lua/shared/queue/flags.lua', 1],
+    [307, 'lua/shared/queue/flag-job.lua', 1],
+    [325, 'lua/shared/queue/entries.lua', 1],
+    [343, 'lua/shared/queue/log.lua', 1],
+    [355, 'lua/shared/queue/find.lua', 1],
+    [381, 'lua/shared/queue/told.lua', 1],
+    [396, 'lua/queue/note.lua', 32],
+    [437, 'lua/shared/queue/publish.lua', 1],
+    [438, 'lua/shared/queue/message.lua', 1],
+    [481, 'lua/shared/queue/publish.lua', 3],
+    [487, 'lua/queue/note.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -20870,7 +19118,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
   script: {
     name: 'queue/parents',
-    sha1: 'edb91f87b694a1a1cde1539f7f87024656ef157b',
+    sha1: 'beb2621b1b965c4efb9cb4ae7979808f46e2078f',
     reads: true,
     bytes: true,
     source: `--[[
@@ -20911,15 +19159,14 @@ local id = ARGV[2] -- text: the job
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -20963,7 +19210,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -20981,10 +19228,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -20992,36 +19235,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -21082,10 +19295,6 @@ end
 --              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
 
-local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
-end
-
 local function unpack_run(packed)
   local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
   return {
@@ -21099,24 +19308,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Finding a job by its id.
 
 -- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
@@ -21143,9 +19334,6 @@ local STATES = {
   f = 'done',
 }
 
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
 -- What is told of parents; see shared/queue/parents.
 
 local function each_ref(stored)
@@ -21206,13 +19394,16 @@ return { 'parents', told }
   lines: [
     [1, 'lua/queue/parents.lua', 1],
     [15, 'lua/shared/queue/state.lua', 1],
-    [94, 'lua/shared/queue/job.lua', 1],
-    [106, 'lua/shared/queue/plain-head.lua', 1],
-    [121, 'lua/shared/queue/job.lua', 14],
-    [198, 'lua/shared/queue/run.lua', 1],
-    [245, 'lua/shared/queue/find.lua', 1],
-    [274, 'lua/shared/queue/refs.lua', 1],
-    [310, 'lua/queue/parents.lua', 20],
+    [93, 'lua/shared/queue/job.lua', 1],
+    [105, 'lua/shared/queue/plain-head.lua', 1],
+    [108, 'lua/shared/queue/plain-head.lua', 8],
+    [116, 'lua/shared/queue/job.lua', 14],
+    [117, 'lua/shared/queue/job.lua', 45],
+    [163, 'lua/shared/queue/run.lua', 1],
+    [175, 'lua/shared/queue/run.lua', 17],
+    [188, 'lua/shared/queue/find.lua', 1],
+    [214, 'lua/shared/queue/refs.lua', 1],
+    [250, 'lua/queue/parents.lua', 20],
   ],
   encode(args) {
     return [
@@ -21261,7 +19452,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'f76387db4a841ef7ebe45b783df821966ed6fd95',
+    sha1: 'c17636d4ffd659f7e6348c84d606e18a00555a2c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21322,10 +19513,6 @@ local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
   if ticket.listens == 0 then
@@ -21364,15 +19551,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -21416,7 +19602,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -21490,16 +19676,16 @@ end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
 -- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
-local WIDE = string.rep('~', 65)
+
 -- Marks; see shared/queue/marks.
 local WIDE_JOBS, WIDE_LEASES = 16, 32
 
 -- Adds the entry to what is written, where it is not there yet.
-local function widen(queue, mark, written, first, second)
+local function widen(queue, mark, written, first)
   if queue.marks % (mark * 2) < mark then
     queue.marks = queue.marks + mark
     written[#written + 1] = first
-    written[#written + 1] = second
+    written[#written + 1] = string.rep('~', 65)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
@@ -21527,18 +19713,6 @@ end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
-
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   local window_us = window_ms * 1000
@@ -21558,10 +19732,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
-
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
 
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
@@ -21993,17 +20163,6 @@ local function pack_result(result, now_ms)
   ) .. result.message .. result.result
 end
 
-local function unpack_result(packed)
-  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
-  return {
-    state = state,
-    number = number,
-    at_ms = at_ms,
-    kind = kind,
-    message = string.sub(packed, message_at, message_at + length - 1),
-    result = string.sub(packed, message_at + length),
-  }
-end
 -- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
 
 -- All of them are gone some time after the last.
@@ -22148,24 +20307,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
@@ -22331,28 +20472,6 @@ local function leave_group(grouped, groups, job, seq, now_us)
   return true
 end
 
--- A claimed job of a group is claimed no more.
-local function free_in_group(keys, name, now_us)
-  local group = read_group(keys.groups, name)
-  if group then
-    group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
-  end
-end
-
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -22435,27 +20554,6 @@ local function add_blocked(keys, queue, seq, job, payload, now_ms)
   queue.blocked = queue.blocked + #record
 end
 -- Duplicates: what is remembered of them, and jobs that they replace.
-
--- The answer of an enqueue as text: '<first> <at> <number> …'.
-local function format_enqueued(first, duplicates)
-  local parts = { string.format('%.0f', first) }
-  for at, number in ipairs(duplicates) do
-    parts[at + 1] = string.format('%.0f', number)
-  end
-  return table.concat(parts, ' ')
-end
-
-local function first_of(remembered)
-  return tonumber(string.match(remembered, '^%d+'))
-end
-
-local function duplicates_of(remembered)
-  local duplicates = {}
-  for number in string.gmatch(remembered, ' (%d+)') do
-    duplicates[#duplicates + 1] = tonumber(number)
-  end
-  return duplicates
-end
 
 -- Takes a job that was not claimed yet from where it stands.
 local function leave_place(keys, queue, seq, old, state, size, now_us)
@@ -22570,25 +20668,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
 local function is_watched(queue, now_ms)
   return queue.watch_ms + LATE_MS > now_ms
 end
@@ -22625,9 +20704,6 @@ local STATES = {
   f = 'done',
 }
 
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
 
 local function pack_failure(at_ms, kind, message)
@@ -22808,7 +20884,7 @@ end
 -- Before the first job of all.
 local function begin_jobs(keys, queue)
   local entry = {}
-  widen(queue, WIDE_JOBS, entry, '~', WIDE)
+  widen(queue, WIDE_JOBS, entry, '~')
   if #entry > 0 then
     redis.call('HSET', keys.jobs, unpack(entry))
   end
@@ -22885,16 +20961,6 @@ local function see_to_new(keys, queue, tally, now_ms, how)
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
     end
   end
-end
-
--- A job on its way to another queue, as text.
-local function pack_spec(specs, at)
-  local parts = {}
-  for place = 1, SPEC_FIELDS do
-    local field = specs[at + place - 1]
-    parts[place] = struct.pack('>I4', #field) .. field
-  end
-  return table.concat(parts)
 end
 
 local function unpack_spec(packed)
@@ -23021,21 +21087,6 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
@@ -23076,33 +21127,7 @@ end
   end
 end
 
--- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(keys, queue, job, run, now_us)
-  queue.claimed = queue.claimed - run.size
-  if job.group ~= '' then
-    free_in_group(keys, job.group, now_us)
-  end
-end
 -- When a job is tried again, and how it waits until then.
-
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
@@ -23298,67 +21323,74 @@ return { 'received', queue.chores }
     [41, 'lua/shared/exact.lua', 1],
     [46, 'lua/shared/clock.lua', 1],
     [52, 'lua/shared/tell.lua', 1],
-    [77, 'lua/shared/queue/state.lua', 1],
-    [156, 'lua/shared/queue/count-job.lua', 1],
-    [169, 'lua/shared/queue/save.lua', 1],
-    [224, 'lua/shared/queue/wide.lua', 1],
-    [239, 'lua/shared/queue/marks.lua', 1],
-    [253, 'lua/shared/queue/note-due.lua', 1],
-    [261, 'lua/shared/queue/rate.lua', 1],
-    [281, 'lua/shared/queue/job.lua', 1],
-    [293, 'lua/shared/queue/plain-head.lua', 1],
-    [308, 'lua/shared/queue/job.lua', 14],
-    [385, 'lua/shared/queue/flags.lua', 1],
-    [414, 'lua/shared/queue/happened.lua', 1],
-    [426, 'lua/shared/queue/enter-tags.lua', 1],
-    [432, 'lua/shared/queue/tell-others.lua', 1],
-    [434, 'lua/shared/queue/packed-notes.lua', 1],
-    [435, 'lua/shared/queue/leave-notes.lua', 1],
-    [453, 'lua/shared/queue/fold.lua', 1],
-    [454, 'lua/shared/queue/statistics.lua', 1],
-    [690, 'lua/shared/queue/fold.lua', 3],
-    [701, 'lua/shared/queue/leave-notes.lua', 20],
-    [705, 'lua/shared/queue/packed-notes.lua', 3],
-    [713, 'lua/shared/queue/tell-others.lua', 4],
-    [716, 'lua/shared/queue/result.lua', 1],
-    [741, 'lua/shared/queue/tell-ends.lua', 1],
-    [797, 'lua/shared/queue/tell-others.lua', 9],
-    [800, 'lua/shared/queue/tell-others.lua', 13],
-    [803, 'lua/shared/queue/publish.lua', 1],
-    [804, 'lua/shared/queue/message.lua', 1],
-    [847, 'lua/shared/queue/publish.lua', 3],
-    [853, 'lua/shared/queue/tell-others.lua', 17],
-    [856, 'lua/shared/queue/run.lua', 1],
-    [903, 'lua/shared/queue/names.lua', 1],
-    [949, 'lua/shared/queue/groups.lua', 1],
-    [1090, 'lua/shared/queue/ready.lua', 1],
-    [1124, 'lua/shared/queue/number.lua', 1],
-    [1133, 'lua/shared/queue/enqueue.lua', 1],
-    [1171, 'lua/shared/queue/replace.lua', 1],
-    [1226, 'lua/shared/queue/leave-tags.lua', 1],
-    [1235, 'lua/shared/queue/replace.lua', 57],
-    [1260, 'lua/shared/queue/idempotency.lua', 1],
-    [1274, 'lua/shared/queue/idle.lua', 1],
-    [1336, 'lua/shared/queue/find.lua', 1],
-    [1365, 'lua/shared/queue/failure.lua', 1],
-    [1375, 'lua/shared/queue/parents.lua', 1],
-    [1456, 'lua/shared/queue/link.lua', 1],
-    [1519, 'lua/shared/queue/spec.lua', 1],
-    [1641, 'lua/queue/receive.lua', 70],
-    [1703, 'lua/shared/queue/settle.lua', 1],
-    [1704, 'lua/shared/queue/dead.lua', 1],
-    [1773, 'lua/shared/queue/end.lua', 1],
-    [1794, 'lua/shared/queue/leave-tags.lua', 1],
-    [1803, 'lua/shared/queue/end.lua', 23],
-    [1820, 'lua/shared/queue/backoff.lua', 1],
-    [1860, 'lua/shared/queue/unblock.lua', 1],
-    [1866, 'lua/shared/queue/outbox.lua', 1],
-    [1877, 'lua/shared/queue/entries.lua', 1],
-    [1895, 'lua/shared/queue/history.lua', 1],
-    [1909, 'lua/shared/queue/note-end.lua', 1],
-    [1939, 'lua/shared/queue/cancel.lua', 1],
-    [1947, 'lua/shared/queue/settle.lua', 18],
-    [2021, 'lua/queue/receive.lua', 133],
+    [59, 'lua/shared/tell.lua', 12],
+    [73, 'lua/shared/queue/state.lua', 1],
+    [151, 'lua/shared/queue/count-job.lua', 1],
+    [164, 'lua/shared/queue/save.lua', 1],
+    [219, 'lua/shared/queue/wide.lua', 1],
+    [234, 'lua/shared/queue/marks.lua', 1],
+    [248, 'lua/shared/queue/note-due.lua', 1],
+    [256, 'lua/shared/queue/rate.lua', 1],
+    [259, 'lua/shared/queue/rate.lua', 16],
+    [264, 'lua/shared/queue/job.lua', 1],
+    [276, 'lua/shared/queue/plain-head.lua', 1],
+    [279, 'lua/shared/queue/plain-head.lua', 8],
+    [287, 'lua/shared/queue/job.lua', 14],
+    [364, 'lua/shared/queue/flags.lua', 1],
+    [393, 'lua/shared/queue/happened.lua', 1],
+    [405, 'lua/shared/queue/enter-tags.lua', 1],
+    [411, 'lua/shared/queue/tell-others.lua', 1],
+    [413, 'lua/shared/queue/packed-notes.lua', 1],
+    [414, 'lua/shared/queue/leave-notes.lua', 1],
+    [432, 'lua/shared/queue/fold.lua', 1],
+    [433, 'lua/shared/queue/statistics.lua', 1],
+    [669, 'lua/shared/queue/fold.lua', 3],
+    [680, 'lua/shared/queue/leave-notes.lua', 20],
+    [684, 'lua/shared/queue/packed-notes.lua', 3],
+    [692, 'lua/shared/queue/tell-others.lua', 4],
+    [695, 'lua/shared/queue/result.lua', 1],
+    [709, 'lua/shared/queue/tell-ends.lua', 1],
+    [765, 'lua/shared/queue/tell-others.lua', 9],
+    [768, 'lua/shared/queue/tell-others.lua', 13],
+    [771, 'lua/shared/queue/publish.lua', 1],
+    [772, 'lua/shared/queue/message.lua', 1],
+    [815, 'lua/shared/queue/publish.lua', 3],
+    [821, 'lua/shared/queue/tell-others.lua', 17],
+    [824, 'lua/shared/queue/run.lua', 1],
+    [853, 'lua/shared/queue/names.lua', 1],
+    [899, 'lua/shared/queue/groups.lua', 1],
+    [1018, 'lua/shared/queue/ready.lua', 1],
+    [1052, 'lua/shared/queue/number.lua', 1],
+    [1061, 'lua/shared/queue/enqueue.lua', 1],
+    [1099, 'lua/shared/queue/replace.lua', 1],
+    [1101, 'lua/shared/queue/replace.lua', 24],
+    [1133, 'lua/shared/queue/leave-tags.lua', 1],
+    [1142, 'lua/shared/queue/replace.lua', 57],
+    [1167, 'lua/shared/queue/idempotency.lua', 1],
+    [1181, 'lua/shared/queue/idle.lua', 1],
+    [1214, 'lua/shared/queue/idle.lua', 53],
+    [1224, 'lua/shared/queue/find.lua', 1],
+    [1250, 'lua/shared/queue/failure.lua', 1],
+    [1260, 'lua/shared/queue/parents.lua', 1],
+    [1341, 'lua/shared/queue/link.lua', 1],
+    [1404, 'lua/shared/queue/spec.lua', 1],
+    [1509, 'lua/shared/queue/spec.lua', 116],
+    [1516, 'lua/queue/receive.lua', 70],
+    [1578, 'lua/shared/queue/settle.lua', 1],
+    [1579, 'lua/shared/queue/dead.lua', 1],
+    [1633, 'lua/shared/queue/end.lua', 1],
+    [1654, 'lua/shared/queue/leave-tags.lua', 1],
+    [1663, 'lua/shared/queue/end.lua', 23],
+    [1673, 'lua/shared/queue/backoff.lua', 1],
+    [1675, 'lua/shared/queue/backoff.lua', 22],
+    [1694, 'lua/shared/queue/unblock.lua', 1],
+    [1700, 'lua/shared/queue/outbox.lua', 1],
+    [1711, 'lua/shared/queue/entries.lua', 1],
+    [1729, 'lua/shared/queue/history.lua', 1],
+    [1743, 'lua/shared/queue/note-end.lua', 1],
+    [1773, 'lua/shared/queue/cancel.lua', 1],
+    [1781, 'lua/shared/queue/settle.lua', 18],
+    [1855, 'lua/queue/receive.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -23457,7 +21489,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '33db7a4dbfa4925e6908ae487589790e4189d31f',
+    sha1: '54edc3b9dbc33e412e9732ab7a05ef86b1dfa427',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23521,10 +21553,6 @@ local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
   if ticket.listens == 0 then
@@ -23563,15 +21591,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -23615,7 +21642,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
@@ -23698,19 +21725,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
--- The name of a plain record, and where its payload begins.
-local function plain_name(record, usual)
-  local length = string.byte(record)
-  if length == USUAL then
-    return usual, 2
-  end
-  return string.sub(record, 2, length + 1), length + 2
-end
-
 -- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
 -- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
 -- how long its end is kept for those who ask, 0: not at all.
@@ -23741,52 +21755,6 @@ local function full_head(job)
   )
 end
 
--- The job of a record. Its payload begins at \`body_at\`.
-local function read_job(record, usual)
-  if string.byte(record) > 0 then
-    local name, body_at = plain_name(record, usual)
-    return {
-      is_plain = true,
-      body_at = body_at,
-      name = name,
-      priority = 0,
-      max_attempts = MAX_ATTEMPTS,
-      max_run_ms = 0,
-      backoff = BACKOFF,
-      backoff_ms = BACKOFF_MS,
-      backoff_max_ms = BACKOFF_MAX_MS,
-      jitter = JITTER,
-      group = '',
-      id = '',
-      unique = '',
-      trace = '',
-      tags = '',
-      keep_result_ms = 0,
-    }
-  end
-  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
-  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, keep_result_ms, body_at =
-    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
-  return {
-    is_plain = false,
-    body_at = body_at,
-    name = name,
-    priority = priority,
-    max_attempts = max_attempts,
-    max_run_ms = max_run_ms,
-    backoff = backoff,
-    backoff_ms = backoff_ms,
-    backoff_max_ms = backoff_max_ms,
-    jitter = jitter,
-    group = group,
-    id = id,
-    unique = unique,
-    trace = trace,
-    tags = tags,
-    keep_result_ms = keep_result_ms,
-  }
-end
 -- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
 -- src/queue/chores.ts.
 local REFILL = 1
@@ -23981,25 +21949,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
 local function is_watched(queue, now_ms)
   return queue.watch_ms + LATE_MS > now_ms
 end
@@ -24063,20 +22012,22 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [44, 'lua/shared/exact.lua', 1],
     [49, 'lua/shared/clock.lua', 1],
     [55, 'lua/shared/tell.lua', 1],
-    [80, 'lua/shared/queue/state.lua', 1],
-    [159, 'lua/shared/queue/save.lua', 1],
-    [214, 'lua/shared/queue/recurs.lua', 1],
-    [216, 'lua/shared/queue/note-due.lua', 1],
-    [224, 'lua/shared/queue/job.lua', 1],
-    [236, 'lua/shared/queue/plain-head.lua', 1],
-    [251, 'lua/shared/queue/job.lua', 14],
-    [328, 'lua/shared/queue/leave-short.lua', 1],
-    [339, 'lua/shared/queue/read-recurrence.lua', 1],
-    [397, 'lua/shared/queue/recurrence.lua', 1],
-    [446, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [489, 'lua/shared/queue/idle.lua', 1],
-    [551, 'lua/shared/queue/note-run.lua', 1],
-    [558, 'lua/queue/recur.lua', 58],
+    [62, 'lua/shared/tell.lua', 12],
+    [76, 'lua/shared/queue/state.lua', 1],
+    [154, 'lua/shared/queue/save.lua', 1],
+    [209, 'lua/shared/queue/recurs.lua', 1],
+    [211, 'lua/shared/queue/note-due.lua', 1],
+    [219, 'lua/shared/queue/job.lua', 1],
+    [231, 'lua/shared/queue/plain-head.lua', 1],
+    [234, 'lua/shared/queue/job.lua', 15],
+    [264, 'lua/shared/queue/leave-short.lua', 1],
+    [275, 'lua/shared/queue/read-recurrence.lua', 1],
+    [333, 'lua/shared/queue/recurrence.lua', 1],
+    [382, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [425, 'lua/shared/queue/idle.lua', 1],
+    [458, 'lua/shared/queue/idle.lua', 53],
+    [468, 'lua/shared/queue/note-run.lua', 1],
+    [475, 'lua/queue/recur.lua', 58],
   ],
   encode(args) {
     return [
@@ -24159,7 +22110,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
   script: {
     name: 'queue/recurrences',
-    sha1: 'dee2a40575e63705a6a659e03c821d100d6284ab',
+    sha1: 'e8bfde237d89b4f960cade0f4e054fa5d0961056',
     reads: true,
     bytes: true,
     source: `--[[
@@ -24212,15 +22163,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -24264,7 +22214,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -24282,10 +22232,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -24293,36 +22239,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -24501,12 +22417,14 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/recurrences.lua', 1],
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/queue/state.lua', 1],
-    [106, 'lua/shared/queue/job.lua', 1],
-    [118, 'lua/shared/queue/plain-head.lua', 1],
-    [133, 'lua/shared/queue/job.lua', 14],
-    [210, 'lua/shared/queue/read-recurrence.lua', 1],
-    [268, 'lua/shared/queue/tell-recurrence.lua', 1],
-    [310, 'lua/queue/recurrences.lua', 26],
+    [105, 'lua/shared/queue/job.lua', 1],
+    [117, 'lua/shared/queue/plain-head.lua', 1],
+    [120, 'lua/shared/queue/plain-head.lua', 8],
+    [128, 'lua/shared/queue/job.lua', 14],
+    [129, 'lua/shared/queue/job.lua', 45],
+    [175, 'lua/shared/queue/read-recurrence.lua', 1],
+    [233, 'lua/shared/queue/tell-recurrence.lua', 1],
+    [275, 'lua/queue/recurrences.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -24571,7 +22489,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '23a01ea0cf1fc8e7b2ca8449fe2a4e7c80cceec3',
+    sha1: '84fd83c74f4b25c47add92cb8bbee4faef90d01a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24618,10 +22536,6 @@ local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
   if ticket.listens == 0 then
@@ -24660,15 +22574,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -24712,20 +22625,10 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -24929,25 +22832,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
 local function is_watched(queue, now_ms)
   return queue.watch_ms + LATE_MS > now_ms
 end
@@ -25007,15 +22891,18 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [27, 'lua/shared/exact.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/tell.lua', 1],
-    [63, 'lua/shared/queue/state.lua', 1],
-    [142, 'lua/shared/queue/save.lua', 1],
-    [197, 'lua/shared/queue/note-due.lua', 1],
-    [205, 'lua/shared/queue/leave-short.lua', 1],
-    [216, 'lua/shared/queue/read-recurrence.lua', 1],
-    [274, 'lua/shared/queue/recurrence.lua', 1],
-    [323, 'lua/shared/queue/idle.lua', 1],
-    [385, 'lua/shared/queue/note-run.lua', 1],
-    [392, 'lua/queue/refill.lua', 38],
+    [45, 'lua/shared/tell.lua', 12],
+    [59, 'lua/shared/queue/state.lua', 1],
+    [137, 'lua/shared/queue/save.lua', 1],
+    [139, 'lua/shared/queue/save.lua', 13],
+    [182, 'lua/shared/queue/note-due.lua', 1],
+    [190, 'lua/shared/queue/leave-short.lua', 1],
+    [201, 'lua/shared/queue/read-recurrence.lua', 1],
+    [259, 'lua/shared/queue/recurrence.lua', 1],
+    [308, 'lua/shared/queue/idle.lua', 1],
+    [341, 'lua/shared/queue/idle.lua', 53],
+    [351, 'lua/shared/queue/note-run.lua', 1],
+    [358, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -25090,7 +22977,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '9b1bd2812563f77c521a80b518e40691016c0d72',
+    sha1: 'd0ad7f9929c62a60401a9fed77069fe5601c2a94',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25181,21 +23068,11 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- Telling the processes of tickets; see shared/tickets.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -25236,15 +23113,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -25288,7 +23164,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -25305,16 +23181,6 @@ local function count_job(queue, kind, name)
   counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -25383,17 +23249,6 @@ local function parse_settings(text)
   }
 end
 
-local function format_settings(settings)
-  return string.format(
-    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
-    settings.paused and 1 or 0,
-    settings.concurrency,
-    settings.rate_limit,
-    settings.rate_window_ms,
-    settings.keep_count,
-    settings.keep_ms
-  )
-end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
@@ -25419,18 +23274,6 @@ end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
-
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   local window_us = window_ms * 1000
@@ -25451,10 +23294,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -25462,36 +23301,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -25675,16 +23484,6 @@ local function forget_parent(keys, ref)
   end
 end
 
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
-  end
-end
-
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
 local function drop_parents(keys, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
@@ -25743,31 +23542,6 @@ local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
-
--- The number of the job that a key of users belongs to, or nil.
-local function holder_of_unique(ids, key, now_ms)
-  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
-  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
-    return nil
-  end
-  return seq
-end
-
-local function hold_unique(ids, key, seq, till, ends_ms)
-  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
-end
-
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
-    end
-  end
-end
 
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
 local function free_unique(ids, job, seq, all)
@@ -25895,17 +23669,6 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   save_group(keys.groups, job.group, group, now_us)
 end
 
--- A ready job of a group goes elsewhere. False when it was not there.
-local function leave_group(grouped, groups, job, seq, now_us)
-  local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
-    return false
-  end
-  group.ready = group.ready - 1
-  save_group(groups, job.group, group, now_us)
-  return true
-end
-
 -- A claimed job of a group is claimed no more.
 local function free_in_group(keys, name, now_us)
   local group = read_group(keys.groups, name)
@@ -25916,18 +23679,6 @@ local function free_in_group(keys, name, now_us)
   end
 end
 
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -25954,34 +23705,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
   end
 end
 
--- Takes a ready job from where it stands.
-local function leave_ready(keys, queue, job, seq, now_us)
-  if job.group ~= '' then
-    leave_group(keys.grouped, keys.groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
-    queue.ghosts = queue.ghosts + 1
-  end
-end
 -- When a job is tried again, and how it waits until then.
-
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
@@ -26377,17 +24101,6 @@ local function pack_result(result, now_ms)
   ) .. result.message .. result.result
 end
 
-local function unpack_result(packed)
-  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
-  return {
-    state = state,
-    number = number,
-    at_ms = at_ms,
-    kind = kind,
-    message = string.sub(packed, message_at, message_at + length - 1),
-    result = string.sub(packed, message_at + length),
-  }
-end
 -- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
 
 -- All of them are gone some time after the last.
@@ -26552,25 +24265,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
 local function is_watched(queue, now_ms)
   return queue.watch_ms + LATE_MS > now_ms
 end
@@ -26606,13 +24300,6 @@ local function parse_refused(text)
   return refused
 end
 
-local function parse_places(text)
-  local places = {}
-  for at in string.gmatch(string.match(text, ';(.*)$'), '%d+') do
-    places[#places + 1] = tonumber(at)
-  end
-  return places
-end
 -- Where only so many jobs may be claimed at once, one that ends lets another one start.
 
 -- Whether a worker that waits is to be called because a job is claimed no more.
@@ -26733,10 +24420,6 @@ local function pack_failure(at_ms, kind, message)
   return struct.pack('>dHc0', at_ms, #kind, kind) .. message
 end
 
-local function unpack_failure(packed)
-  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
-  return at_ms, kind, string.sub(packed, message_at)
-end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
@@ -26791,21 +24474,6 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
 local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
   unblock(keys, queue, seq, run)
@@ -26910,64 +24578,74 @@ return { 'released', queue.chores, refused }
     [1, 'lua/queue/release.lua', 1],
     [43, 'lua/shared/clock.lua', 1],
     [49, 'lua/shared/calls.lua', 1],
-    [95, 'lua/shared/tell.lua', 1],
-    [120, 'lua/shared/queue/state.lua', 1],
-    [199, 'lua/shared/queue/count-job.lua', 1],
-    [212, 'lua/shared/queue/save.lua', 1],
-    [267, 'lua/shared/queue/save-call.lua', 1],
-    [275, 'lua/shared/queue/settings.lua', 1],
-    [302, 'lua/shared/queue/marks.lua', 1],
-    [316, 'lua/shared/queue/note-due.lua', 1],
-    [324, 'lua/shared/queue/rate.lua', 1],
-    [344, 'lua/shared/queue/job.lua', 1],
-    [356, 'lua/shared/queue/plain-head.lua', 1],
-    [371, 'lua/shared/queue/job.lua', 14],
-    [448, 'lua/shared/queue/flags.lua', 1],
-    [477, 'lua/shared/queue/run.lua', 1],
-    [524, 'lua/shared/queue/parents.lua', 1],
-    [605, 'lua/shared/queue/happened.lua', 1],
-    [617, 'lua/shared/queue/entries.lua', 1],
-    [635, 'lua/shared/queue/history.lua', 1],
-    [649, 'lua/shared/queue/names.lua', 1],
-    [695, 'lua/shared/queue/groups.lua', 1],
-    [836, 'lua/shared/queue/ready.lua', 1],
-    [870, 'lua/shared/queue/backoff.lua', 1],
-    [910, 'lua/shared/queue/end.lua', 1],
-    [931, 'lua/shared/queue/leave-tags.lua', 1],
-    [940, 'lua/shared/queue/end.lua', 23],
-    [957, 'lua/shared/queue/note-end.lua', 1],
-    [987, 'lua/shared/queue/tell-others.lua', 1],
-    [989, 'lua/shared/queue/packed-notes.lua', 1],
-    [990, 'lua/shared/queue/leave-notes.lua', 1],
-    [1008, 'lua/shared/queue/fold.lua', 1],
-    [1009, 'lua/shared/queue/statistics.lua', 1],
-    [1245, 'lua/shared/queue/fold.lua', 3],
-    [1256, 'lua/shared/queue/leave-notes.lua', 20],
-    [1260, 'lua/shared/queue/packed-notes.lua', 3],
-    [1268, 'lua/shared/queue/tell-others.lua', 4],
-    [1271, 'lua/shared/queue/result.lua', 1],
-    [1296, 'lua/shared/queue/tell-ends.lua', 1],
-    [1352, 'lua/shared/queue/tell-others.lua', 9],
-    [1355, 'lua/shared/queue/tell-others.lua', 13],
-    [1358, 'lua/shared/queue/publish.lua', 1],
-    [1359, 'lua/shared/queue/message.lua', 1],
-    [1402, 'lua/shared/queue/publish.lua', 3],
-    [1408, 'lua/shared/queue/tell-others.lua', 17],
-    [1411, 'lua/shared/queue/cancel.lua', 1],
-    [1419, 'lua/shared/queue/stop.lua', 1],
-    [1427, 'lua/shared/queue/idle.lua', 1],
-    [1489, 'lua/shared/queue/judge-one.lua', 1],
-    [1499, 'lua/shared/queue/told.lua', 1],
-    [1521, 'lua/shared/queue/freed.lua', 1],
-    [1530, 'lua/shared/queue/give-back.lua', 1],
-    [1566, 'lua/queue/release.lua', 75],
-    [1634, 'lua/shared/queue/settle.lua', 1],
-    [1635, 'lua/shared/queue/failure.lua', 1],
-    [1645, 'lua/shared/queue/dead.lua', 1],
-    [1714, 'lua/shared/queue/unblock.lua', 1],
-    [1720, 'lua/shared/queue/outbox.lua', 1],
-    [1731, 'lua/shared/queue/settle.lua', 18],
-    [1805, 'lua/queue/release.lua', 144],
+    [89, 'lua/shared/tell.lua', 1],
+    [96, 'lua/shared/tell.lua', 12],
+    [110, 'lua/shared/queue/state.lua', 1],
+    [188, 'lua/shared/queue/count-job.lua', 1],
+    [201, 'lua/shared/queue/save.lua', 1],
+    [203, 'lua/shared/queue/save.lua', 13],
+    [246, 'lua/shared/queue/save-call.lua', 1],
+    [254, 'lua/shared/queue/settings.lua', 1],
+    [270, 'lua/shared/queue/marks.lua', 1],
+    [284, 'lua/shared/queue/note-due.lua', 1],
+    [292, 'lua/shared/queue/rate.lua', 1],
+    [295, 'lua/shared/queue/rate.lua', 16],
+    [300, 'lua/shared/queue/job.lua', 1],
+    [312, 'lua/shared/queue/plain-head.lua', 1],
+    [315, 'lua/shared/queue/plain-head.lua', 8],
+    [323, 'lua/shared/queue/job.lua', 14],
+    [324, 'lua/shared/queue/job.lua', 45],
+    [370, 'lua/shared/queue/flags.lua', 1],
+    [399, 'lua/shared/queue/run.lua', 1],
+    [446, 'lua/shared/queue/parents.lua', 1],
+    [505, 'lua/shared/queue/parents.lua', 70],
+    [517, 'lua/shared/queue/happened.lua', 1],
+    [529, 'lua/shared/queue/entries.lua', 1],
+    [547, 'lua/shared/queue/history.lua', 1],
+    [561, 'lua/shared/queue/names.lua', 1],
+    [564, 'lua/shared/queue/names.lua', 29],
+    [582, 'lua/shared/queue/groups.lua', 1],
+    [690, 'lua/shared/queue/groups.lua', 120],
+    [700, 'lua/shared/queue/ready.lua', 1],
+    [726, 'lua/shared/queue/backoff.lua', 1],
+    [728, 'lua/shared/queue/backoff.lua', 22],
+    [747, 'lua/shared/queue/end.lua', 1],
+    [768, 'lua/shared/queue/leave-tags.lua', 1],
+    [777, 'lua/shared/queue/end.lua', 23],
+    [794, 'lua/shared/queue/note-end.lua', 1],
+    [824, 'lua/shared/queue/tell-others.lua', 1],
+    [826, 'lua/shared/queue/packed-notes.lua', 1],
+    [827, 'lua/shared/queue/leave-notes.lua', 1],
+    [845, 'lua/shared/queue/fold.lua', 1],
+    [846, 'lua/shared/queue/statistics.lua', 1],
+    [1082, 'lua/shared/queue/fold.lua', 3],
+    [1093, 'lua/shared/queue/leave-notes.lua', 20],
+    [1097, 'lua/shared/queue/packed-notes.lua', 3],
+    [1105, 'lua/shared/queue/tell-others.lua', 4],
+    [1108, 'lua/shared/queue/result.lua', 1],
+    [1122, 'lua/shared/queue/tell-ends.lua', 1],
+    [1178, 'lua/shared/queue/tell-others.lua', 9],
+    [1181, 'lua/shared/queue/tell-others.lua', 13],
+    [1184, 'lua/shared/queue/publish.lua', 1],
+    [1185, 'lua/shared/queue/message.lua', 1],
+    [1228, 'lua/shared/queue/publish.lua', 3],
+    [1234, 'lua/shared/queue/tell-others.lua', 17],
+    [1237, 'lua/shared/queue/cancel.lua', 1],
+    [1245, 'lua/shared/queue/stop.lua', 1],
+    [1253, 'lua/shared/queue/idle.lua', 1],
+    [1286, 'lua/shared/queue/idle.lua', 53],
+    [1296, 'lua/shared/queue/judge-one.lua', 1],
+    [1306, 'lua/shared/queue/told.lua', 1],
+    [1321, 'lua/shared/queue/freed.lua', 1],
+    [1330, 'lua/shared/queue/give-back.lua', 1],
+    [1366, 'lua/queue/release.lua', 75],
+    [1434, 'lua/shared/queue/settle.lua', 1],
+    [1435, 'lua/shared/queue/failure.lua', 1],
+    [1441, 'lua/shared/queue/dead.lua', 1],
+    [1495, 'lua/shared/queue/unblock.lua', 1],
+    [1501, 'lua/shared/queue/outbox.lua', 1],
+    [1512, 'lua/shared/queue/settle.lua', 18],
+    [1586, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -27027,7 +24705,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '1cce3db433f5c7ee992695410b0a52d7e1c35416',
+    sha1: '23694928a275a5712cc559a7793c0cc287b33be0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27080,15 +24758,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -27132,20 +24809,10 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -27207,18 +24874,6 @@ end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
-
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   local window_us = window_ms * 1000
@@ -27238,10 +24893,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
-
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
 
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
@@ -27345,18 +24996,6 @@ local CHILD = 32
 local DELIVER = 2
 local ASK_AFTER = 4
 
-local function has_flag(flags, flag)
-  return flags % (flag * 2) >= flag
-end
-
-local function with_flag(flags, flag)
-  return has_flag(flags, flag) and flags or flags + flag
-end
-
--- The flags of a run with one more.
-local function flagged(flags, flag)
-  return flags == PLAIN and flag or with_flag(flags, flag)
-end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -27386,24 +25025,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
@@ -27535,28 +25156,6 @@ local function leave_group(grouped, groups, job, seq, now_us)
   return true
 end
 
--- A claimed job of a group is claimed no more.
-local function free_in_group(keys, name, now_us)
-  local group = read_group(keys.groups, name)
-  if group then
-    group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
-  end
-end
-
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -27738,24 +25337,27 @@ return { 'changed', outcomes }
     [1, 'lua/queue/reprioritize.lua', 1],
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/queue/state.lua', 1],
-    [106, 'lua/shared/queue/save.lua', 1],
-    [161, 'lua/shared/queue/marks.lua', 1],
-    [175, 'lua/shared/queue/rate.lua', 1],
-    [195, 'lua/shared/queue/job.lua', 1],
-    [207, 'lua/shared/queue/plain-head.lua', 1],
-    [222, 'lua/shared/queue/job.lua', 14],
-    [299, 'lua/shared/queue/flags.lua', 1],
-    [328, 'lua/shared/queue/run.lua', 1],
-    [375, 'lua/shared/queue/happened.lua', 1],
-    [387, 'lua/shared/queue/groups.lua', 1],
-    [528, 'lua/shared/queue/ready.lua', 1],
-    [562, 'lua/shared/queue/find.lua', 1],
-    [591, 'lua/shared/queue/rewrite.lua', 1],
-    [607, 'lua/queue/reprioritize.lua', 34],
-    [648, 'lua/shared/queue/publish.lua', 1],
-    [649, 'lua/shared/queue/message.lua', 1],
-    [692, 'lua/shared/queue/publish.lua', 3],
-    [698, 'lua/queue/reprioritize.lua', 76],
+    [105, 'lua/shared/queue/save.lua', 1],
+    [107, 'lua/shared/queue/save.lua', 13],
+    [150, 'lua/shared/queue/marks.lua', 1],
+    [164, 'lua/shared/queue/rate.lua', 1],
+    [167, 'lua/shared/queue/rate.lua', 16],
+    [172, 'lua/shared/queue/job.lua', 1],
+    [184, 'lua/shared/queue/plain-head.lua', 1],
+    [187, 'lua/shared/queue/plain-head.lua', 8],
+    [195, 'lua/shared/queue/job.lua', 14],
+    [272, 'lua/shared/queue/flags.lua', 1],
+    [289, 'lua/shared/queue/run.lua', 1],
+    [318, 'lua/shared/queue/happened.lua', 1],
+    [330, 'lua/shared/queue/groups.lua', 1],
+    [449, 'lua/shared/queue/ready.lua', 1],
+    [483, 'lua/shared/queue/find.lua', 1],
+    [512, 'lua/shared/queue/rewrite.lua', 1],
+    [528, 'lua/queue/reprioritize.lua', 34],
+    [569, 'lua/shared/queue/publish.lua', 1],
+    [570, 'lua/shared/queue/message.lua', 1],
+    [613, 'lua/shared/queue/publish.lua', 3],
+    [619, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -27807,7 +25409,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '03ffba6e3cb6867c8e6a4aa1fd686fa7c9bfcd0f',
+    sha1: '463da457fdc452c22bf6d306ca1eb0150ea71ef9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27861,10 +25463,6 @@ local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
   if ticket.listens == 0 then
@@ -27903,15 +25501,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -27955,7 +25552,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -27972,16 +25569,6 @@ local function count_job(queue, kind, name)
   counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -28043,18 +25630,6 @@ end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
-
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   local window_us = window_ms * 1000
@@ -28075,10 +25650,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -28086,36 +25657,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -28222,24 +25763,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Jobs that wait for others, their parents.
 --
 -- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
@@ -28296,16 +25819,6 @@ local function forget_parent(keys, ref)
       redis.call('HDEL', keys.jobs, 'z' .. ref)
       redis.call('ZREM', keys.parents, ref)
     end
-  end
-end
-
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
   end
 end
 
@@ -28367,31 +25880,6 @@ local function note_history(jobs, seq, run, what, at_ms, claimed_ms, kind)
 end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
-
--- The number of the job that a key of users belongs to, or nil.
-local function holder_of_unique(ids, key, now_ms)
-  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
-  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
-    return nil
-  end
-  return seq
-end
-
-local function hold_unique(ids, key, seq, till, ends_ms)
-  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
-end
-
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
-    end
-  end
-end
 
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
 local function free_unique(ids, job, seq, all)
@@ -28529,39 +26017,6 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   save_group(keys.groups, job.group, group, now_us)
 end
 
--- A ready job of a group goes elsewhere. False when it was not there.
-local function leave_group(grouped, groups, job, seq, now_us)
-  local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
-    return false
-  end
-  group.ready = group.ready - 1
-  save_group(groups, job.group, group, now_us)
-  return true
-end
-
--- A claimed job of a group is claimed no more.
-local function free_in_group(keys, name, now_us)
-  local group = read_group(keys.groups, name)
-  if group then
-    group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
-  end
-end
-
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -28588,14 +26043,6 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
   end
 end
 
--- Takes a ready job from where it stands.
-local function leave_ready(keys, queue, job, seq, now_us)
-  if job.group ~= '' then
-    leave_group(keys.grouped, keys.groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
-    queue.ghosts = queue.ghosts + 1
-  end
-end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
@@ -28705,13 +26152,6 @@ end
   end
 end
 
--- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(keys, queue, job, run, now_us)
-  queue.claimed = queue.claimed - run.size
-  if job.group ~= '' then
-    free_in_group(keys, job.group, now_us)
-  end
-end
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
 -- of its attempts rise. What is known of its last failure stays too.
 local function begin_again(keys, queue, seq, job, run, now_us)
@@ -28764,35 +26204,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
-  end
-end
 -- The oldest dead jobs whose failure was of a kind.
 local function dead_of_kind(failed, kinds, kind, limit)
   local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
@@ -28857,25 +26268,6 @@ local function note_due(queue, due_ms)
   end
 end
 -- When a job is tried again, and how it waits until then.
-
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
@@ -29375,53 +26767,61 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [1, 'lua/queue/requeue-failed.lua', 1],
     [39, 'lua/shared/clock.lua', 1],
     [45, 'lua/shared/tell.lua', 1],
-    [70, 'lua/shared/queue/state.lua', 1],
-    [149, 'lua/shared/queue/count-job.lua', 1],
-    [162, 'lua/shared/queue/save.lua', 1],
-    [217, 'lua/shared/queue/marks.lua', 1],
-    [231, 'lua/shared/queue/rate.lua', 1],
-    [251, 'lua/shared/queue/job.lua', 1],
-    [263, 'lua/shared/queue/plain-head.lua', 1],
-    [278, 'lua/shared/queue/job.lua', 14],
-    [355, 'lua/shared/queue/flags.lua', 1],
-    [384, 'lua/shared/queue/run.lua', 1],
-    [431, 'lua/shared/queue/parents.lua', 1],
-    [512, 'lua/shared/queue/happened.lua', 1],
-    [524, 'lua/shared/queue/entries.lua', 1],
-    [542, 'lua/shared/queue/history.lua', 1],
-    [556, 'lua/shared/queue/names.lua', 1],
-    [602, 'lua/shared/queue/failure.lua', 1],
-    [612, 'lua/shared/queue/groups.lua', 1],
-    [753, 'lua/shared/queue/ready.lua', 1],
-    [787, 'lua/shared/queue/dead.lua', 1],
-    [856, 'lua/shared/queue/end.lua', 1],
-    [877, 'lua/shared/queue/leave-tags.lua', 1],
-    [886, 'lua/shared/queue/end.lua', 23],
-    [903, 'lua/shared/queue/begin-again.lua', 1],
-    [922, 'lua/shared/queue/idle.lua', 1],
-    [984, 'lua/shared/queue/kind.lua', 1],
-    [992, 'lua/queue/requeue-failed.lua', 62],
-    [1038, 'lua/shared/queue/settle.lua', 1],
-    [1039, 'lua/shared/queue/note-due.lua', 1],
-    [1047, 'lua/shared/queue/backoff.lua', 1],
-    [1087, 'lua/shared/queue/unblock.lua', 1],
-    [1093, 'lua/shared/queue/outbox.lua', 1],
-    [1104, 'lua/shared/queue/note-end.lua', 1],
-    [1134, 'lua/shared/queue/cancel.lua', 1],
-    [1142, 'lua/shared/queue/settle.lua', 18],
-    [1216, 'lua/queue/requeue-failed.lua', 109],
-    [1222, 'lua/shared/queue/leave-notes.lua', 1],
-    [1240, 'lua/shared/queue/fold.lua', 1],
-    [1241, 'lua/shared/queue/statistics.lua', 1],
-    [1477, 'lua/shared/queue/fold.lua', 3],
-    [1488, 'lua/shared/queue/leave-notes.lua', 20],
-    [1492, 'lua/shared/queue/packed-notes.lua', 1],
-    [1493, 'lua/shared/queue/packed-notes.lua', 3],
-    [1501, 'lua/queue/requeue-failed.lua', 117],
-    [1504, 'lua/shared/queue/publish.lua', 1],
-    [1505, 'lua/shared/queue/message.lua', 1],
-    [1548, 'lua/shared/queue/publish.lua', 3],
-    [1554, 'lua/queue/requeue-failed.lua', 121],
+    [52, 'lua/shared/tell.lua', 12],
+    [66, 'lua/shared/queue/state.lua', 1],
+    [144, 'lua/shared/queue/count-job.lua', 1],
+    [157, 'lua/shared/queue/save.lua', 1],
+    [159, 'lua/shared/queue/save.lua', 13],
+    [202, 'lua/shared/queue/marks.lua', 1],
+    [216, 'lua/shared/queue/rate.lua', 1],
+    [219, 'lua/shared/queue/rate.lua', 16],
+    [224, 'lua/shared/queue/job.lua', 1],
+    [236, 'lua/shared/queue/plain-head.lua', 1],
+    [239, 'lua/shared/queue/plain-head.lua', 8],
+    [247, 'lua/shared/queue/job.lua', 14],
+    [248, 'lua/shared/queue/job.lua', 45],
+    [294, 'lua/shared/queue/flags.lua', 1],
+    [323, 'lua/shared/queue/run.lua', 1],
+    [352, 'lua/shared/queue/parents.lua', 1],
+    [411, 'lua/shared/queue/parents.lua', 70],
+    [423, 'lua/shared/queue/happened.lua', 1],
+    [435, 'lua/shared/queue/entries.lua', 1],
+    [453, 'lua/shared/queue/history.lua', 1],
+    [467, 'lua/shared/queue/names.lua', 1],
+    [470, 'lua/shared/queue/names.lua', 29],
+    [488, 'lua/shared/queue/failure.lua', 1],
+    [498, 'lua/shared/queue/groups.lua', 1],
+    [606, 'lua/shared/queue/ready.lua', 1],
+    [632, 'lua/shared/queue/dead.lua', 1],
+    [701, 'lua/shared/queue/end.lua', 1],
+    [722, 'lua/shared/queue/leave-tags.lua', 1],
+    [731, 'lua/shared/queue/end.lua', 23],
+    [741, 'lua/shared/queue/begin-again.lua', 1],
+    [760, 'lua/shared/queue/idle.lua', 1],
+    [793, 'lua/shared/queue/kind.lua', 1],
+    [801, 'lua/queue/requeue-failed.lua', 62],
+    [847, 'lua/shared/queue/settle.lua', 1],
+    [848, 'lua/shared/queue/note-due.lua', 1],
+    [856, 'lua/shared/queue/backoff.lua', 1],
+    [858, 'lua/shared/queue/backoff.lua', 22],
+    [877, 'lua/shared/queue/unblock.lua', 1],
+    [883, 'lua/shared/queue/outbox.lua', 1],
+    [894, 'lua/shared/queue/note-end.lua', 1],
+    [924, 'lua/shared/queue/cancel.lua', 1],
+    [932, 'lua/shared/queue/settle.lua', 18],
+    [1006, 'lua/queue/requeue-failed.lua', 109],
+    [1012, 'lua/shared/queue/leave-notes.lua', 1],
+    [1030, 'lua/shared/queue/fold.lua', 1],
+    [1031, 'lua/shared/queue/statistics.lua', 1],
+    [1267, 'lua/shared/queue/fold.lua', 3],
+    [1278, 'lua/shared/queue/leave-notes.lua', 20],
+    [1282, 'lua/shared/queue/packed-notes.lua', 1],
+    [1283, 'lua/shared/queue/packed-notes.lua', 3],
+    [1291, 'lua/queue/requeue-failed.lua', 117],
+    [1294, 'lua/shared/queue/publish.lua', 1],
+    [1295, 'lua/shared/queue/message.lua', 1],
+    [1338, 'lua/shared/queue/publish.lua', 3],
+    [1344, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -29480,7 +26880,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '837b992afdd78574bf671ec96cec8aaae1320486',
+    sha1: '8676b89830b2dac133fe954d321c7e6889d28c06',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29527,10 +26927,6 @@ local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- True unless it is certain that the process is gone.
 local function tell_process(ticket, message, how)
   if ticket.listens == 0 then
@@ -29569,15 +26965,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -29621,20 +27016,10 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -29696,18 +27081,6 @@ end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
-
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   local window_us = window_ms * 1000
@@ -29728,10 +27101,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -29739,36 +27108,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -29875,24 +27214,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Jobs that wait for others, their parents.
 --
 -- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
@@ -29906,23 +27227,6 @@ end
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
 --             id, and its result or what it died of
-
-local function pack_end(letter, id, text)
-  return struct.pack('>c1Hc0', letter, #id, id) .. text
-end
-
--- Letter and id; what follows begins at the third value.
-local function unpack_end(packed)
-  return struct.unpack('>c1Hc0', packed)
-end
-
--- A parent has ended: its children are to be told; see shared/queue/settle.
-local function end_parent(keys, queue, seq, id, letter, text)
-  redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
-  redis.call('ZADD', keys.parents, '0', seq)
-  queue.settling = true
-  set_mark(queue, DEPENDENCIES)
-end
 
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
@@ -29940,40 +27244,6 @@ local function leave_parents(keys, seq, stored)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
-    end
-  end
-end
-
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
-  end
-end
-
--- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
-  local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
-  if not stored then
-    return
-  end
-  leave_parents(keys, seq, stored)
-  for ref in each_ref(stored) do
-    forget_parent(keys, ref)
-  end
-  redis.call('HDEL', keys.jobs, 'd' .. seq)
-end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
@@ -30021,54 +27291,7 @@ end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
--- The number of the job that a key of users belongs to, or nil.
-local function holder_of_unique(ids, key, now_ms)
-  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
-  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
-    return nil
-  end
-  return seq
-end
-
-local function hold_unique(ids, key, seq, till, ends_ms)
-  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
-end
-
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
-    end
-  end
-end
-
--- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
-local function free_unique(ids, job, seq, all)
-  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
-  if till == 's' or (till == 'd' and all) then
-    local stored = redis.call('HGET', ids, 'u' .. key)
-    if stored and string.match(stored, '^%d+') == seq then
-      redis.call('HDEL', ids, 'u' .. key)
-    end
-  end
-end
-
--- Frees all names of a job that is no more.
-local function free_names(ids, job, seq)
-  free_unique(ids, job, seq, true)
-  if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
-    redis.call('HDEL', ids, 'i' .. job.id)
-  end
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
-
-local function pack_failure(at_ms, kind, message)
-  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
-end
 
 local function unpack_failure(packed)
   local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
@@ -30193,28 +27416,6 @@ local function leave_group(grouped, groups, job, seq, now_us)
   return true
 end
 
--- A claimed job of a group is claimed no more.
-local function free_in_group(keys, name, now_us)
-  local group = read_group(keys.groups, name)
-  if group then
-    group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
-  end
-end
-
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -30251,57 +27452,6 @@ local function leave_ready(keys, queue, job, seq, now_us)
 end
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
-
--- As much of a text as is shown of it: 200 bytes at most, and whole letters.
-local function beginning_of(text)
-  local last = math.min(#text, 200)
-  while last < #text and string.find(text, '^[\\128-\\191]', last + 1) do
-    last = last - 1
-  end
-  return string.sub(text, 1, last)
-end
-
-local function count_dead(kinds, queue, kind, seq, message, now_ms)
-  local stored = redis.call('HGET', kinds, kind)
-  local number, count, first_ms = string.match(stored or '', '^(%d+) (%d+) (%d+) ')
-  if not number then
-    queue.kinds = queue.kinds + 1
-    number, count, first_ms = queue.kinds, 0, now_ms
-  end
-  local text = string.format(
-    '%.0f %.0f %.0f %.0f %s %s',
-    number,
-    count + 1,
-    first_ms,
-    now_ms,
-    seq,
-    beginning_of(message)
-  )
-  redis.call('HSET', kinds, kind, text)
-  return tonumber(number)
-end
-
--- A job that is not claimed any more dies. It keeps its id; its unique key is free.
-local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
-  local flags = run.flags
-  if has_flag(flags, PARENT) then
-    end_parent(keys, queue, seq, job.id, 'd', kind .. '\\0' .. message)
-    flags = flags - PARENT
-  end
-  local number = count_dead(keys.kinds, queue, kind, seq, message, now_ms)
-  redis.call('ZADD', keys.dead, string.format('%.0f', now_ms), seq)
-  redis.call('ZADD', keys.failed, number, seq)
-  redis.call(
-    'HSET',
-    keys.jobs,
-    'r' .. seq,
-    pack_run('d', run.token, run.attempts, now_ms, run.size, flags, run.name),
-    'e' .. seq,
-    pack_failure(now_ms, kind, message)
-  )
-  free_unique(keys.ids, job, seq, true)
-  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
-end
 
 -- A dead job goes elsewhere.
 local function leave_dead(keys, queue, seq, run)
@@ -30418,36 +27568,6 @@ local function call_idle(idle, queue, count, how)
   end
 end
 
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
-  end
-end
-
 local keys = {
   jobs = jobs,
   ready = KEYS[3],
@@ -30554,33 +27674,41 @@ return { 'requeued', outcomes }
     [1, 'lua/queue/requeue.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/tell.lua', 1],
-    [63, 'lua/shared/queue/state.lua', 1],
-    [142, 'lua/shared/queue/save.lua', 1],
-    [197, 'lua/shared/queue/marks.lua', 1],
-    [211, 'lua/shared/queue/rate.lua', 1],
-    [231, 'lua/shared/queue/job.lua', 1],
-    [243, 'lua/shared/queue/plain-head.lua', 1],
-    [258, 'lua/shared/queue/job.lua', 14],
-    [335, 'lua/shared/queue/flags.lua', 1],
-    [364, 'lua/shared/queue/run.lua', 1],
-    [411, 'lua/shared/queue/parents.lua', 1],
-    [492, 'lua/shared/queue/happened.lua', 1],
-    [504, 'lua/shared/queue/entries.lua', 1],
-    [522, 'lua/shared/queue/history.lua', 1],
-    [536, 'lua/shared/queue/names.lua', 1],
-    [582, 'lua/shared/queue/failure.lua', 1],
-    [592, 'lua/shared/queue/groups.lua', 1],
-    [733, 'lua/shared/queue/ready.lua', 1],
-    [767, 'lua/shared/queue/dead.lua', 1],
-    [836, 'lua/shared/queue/find.lua', 1],
-    [865, 'lua/shared/queue/displace.lua', 1],
-    [884, 'lua/shared/queue/begin-again.lua', 1],
-    [903, 'lua/shared/queue/idle.lua', 1],
-    [965, 'lua/queue/requeue.lua', 54],
-    [1011, 'lua/shared/queue/publish.lua', 1],
-    [1012, 'lua/shared/queue/message.lua', 1],
-    [1055, 'lua/shared/queue/publish.lua', 3],
-    [1061, 'lua/queue/requeue.lua', 101],
+    [45, 'lua/shared/tell.lua', 12],
+    [59, 'lua/shared/queue/state.lua', 1],
+    [137, 'lua/shared/queue/save.lua', 1],
+    [139, 'lua/shared/queue/save.lua', 13],
+    [182, 'lua/shared/queue/marks.lua', 1],
+    [196, 'lua/shared/queue/rate.lua', 1],
+    [199, 'lua/shared/queue/rate.lua', 16],
+    [204, 'lua/shared/queue/job.lua', 1],
+    [216, 'lua/shared/queue/plain-head.lua', 1],
+    [219, 'lua/shared/queue/plain-head.lua', 8],
+    [227, 'lua/shared/queue/job.lua', 14],
+    [228, 'lua/shared/queue/job.lua', 45],
+    [274, 'lua/shared/queue/flags.lua', 1],
+    [303, 'lua/shared/queue/run.lua', 1],
+    [332, 'lua/shared/queue/parents.lua', 1],
+    [346, 'lua/shared/queue/parents.lua', 32],
+    [362, 'lua/shared/queue/happened.lua', 1],
+    [374, 'lua/shared/queue/entries.lua', 1],
+    [392, 'lua/shared/queue/history.lua', 1],
+    [406, 'lua/shared/queue/names.lua', 1],
+    [409, 'lua/shared/queue/failure.lua', 1],
+    [411, 'lua/shared/queue/failure.lua', 7],
+    [415, 'lua/shared/queue/groups.lua', 1],
+    [534, 'lua/shared/queue/ready.lua', 1],
+    [568, 'lua/shared/queue/dead.lua', 1],
+    [571, 'lua/shared/queue/dead.lua', 55],
+    [586, 'lua/shared/queue/find.lua', 1],
+    [615, 'lua/shared/queue/displace.lua', 1],
+    [634, 'lua/shared/queue/begin-again.lua', 1],
+    [653, 'lua/shared/queue/idle.lua', 1],
+    [686, 'lua/queue/requeue.lua', 55],
+    [731, 'lua/shared/queue/publish.lua', 1],
+    [732, 'lua/shared/queue/message.lua', 1],
+    [775, 'lua/shared/queue/publish.lua', 3],
+    [781, 'lua/queue/requeue.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -30653,7 +27781,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '40d5a47ebe6f61df2682f5ef34c371e022680d34',
+    sha1: '3f1bf572834981ba97bb5ca693a4bdc373b32925',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30744,21 +27872,11 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
 -- Telling the processes of tickets; see shared/tickets.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -30799,15 +27917,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -30851,7 +27968,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -31194,16 +28311,6 @@ local function note_spans(queue, kind, list, step, name_at, now, per_ms)
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
-
 local function packed_state(queue)
   return struct.pack(
     '>dddddddddddddddddddddddddddddc0',
@@ -31271,17 +28378,6 @@ local function parse_settings(text)
   }
 end
 
-local function format_settings(settings)
-  return string.format(
-    '%d,%.0f,%.0f,%.0f,%.0f,%.0f',
-    settings.paused and 1 or 0,
-    settings.concurrency,
-    settings.rate_limit,
-    settings.rate_window_ms,
-    settings.keep_count,
-    settings.keep_ms
-  )
-end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
@@ -31307,18 +28403,6 @@ end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
-
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
   local window_us = window_ms * 1000
@@ -31339,10 +28423,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -31350,36 +28430,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -31563,16 +28613,6 @@ local function forget_parent(keys, ref)
   end
 end
 
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
-  end
-end
-
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
 local function drop_parents(keys, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
@@ -31632,31 +28672,6 @@ end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
--- The number of the job that a key of users belongs to, or nil.
-local function holder_of_unique(ids, key, now_ms)
-  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
-  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
-    return nil
-  end
-  return seq
-end
-
-local function hold_unique(ids, key, seq, till, ends_ms)
-  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
-end
-
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
-    end
-  end
-end
-
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
 local function free_unique(ids, job, seq, all)
   local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
@@ -31681,10 +28696,6 @@ local function pack_failure(at_ms, kind, message)
   return struct.pack('>dHc0', at_ms, #kind, kind) .. message
 end
 
-local function unpack_failure(packed)
-  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
-  return at_ms, kind, string.sub(packed, message_at)
-end
 -- Remembers why a job failed last; see shared/queue/failure.
 local function note_failure(jobs, seq, at_ms, kind, message)
   redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, kind, message))
@@ -31797,17 +28808,6 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   save_group(keys.groups, job.group, group, now_us)
 end
 
--- A ready job of a group goes elsewhere. False when it was not there.
-local function leave_group(grouped, groups, job, seq, now_us)
-  local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
-    return false
-  end
-  group.ready = group.ready - 1
-  save_group(groups, job.group, group, now_us)
-  return true
-end
-
 -- A claimed job of a group is claimed no more.
 local function free_in_group(keys, name, now_us)
   local group = read_group(keys.groups, name)
@@ -31818,18 +28818,6 @@ local function free_in_group(keys, name, now_us)
   end
 end
 
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -31856,14 +28844,6 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
   end
 end
 
--- Takes a ready job from where it stands.
-local function leave_ready(keys, queue, job, seq, now_us)
-  if job.group ~= '' then
-    leave_group(keys.grouped, keys.groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
-    queue.ghosts = queue.ghosts + 1
-  end
-end
 -- When a job is tried again, and how it waits until then.
 
 -- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
@@ -31958,21 +28938,6 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
@@ -32078,17 +29043,6 @@ local function pack_result(result, now_ms)
   ) .. result.message .. result.result
 end
 
-local function unpack_result(packed)
-  local state, number, at_ms, kind, length, message_at = struct.unpack('>c1ddHc0I4', packed)
-  return {
-    state = state,
-    number = number,
-    at_ms = at_ms,
-    kind = kind,
-    message = string.sub(packed, message_at, message_at + length - 1),
-    result = string.sub(packed, message_at + length),
-  }
-end
 -- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
 
 -- All of them are gone some time after the last.
@@ -32257,25 +29211,6 @@ local function call_idle(idle, queue, count, how)
     if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
       count = count - 1
     end
-  end
-end
-
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
 end
 
@@ -32524,70 +29459,79 @@ return { 'retried', queue.chores, refused, buried }
     [1, 'lua/queue/retry.lua', 1],
     [43, 'lua/shared/clock.lua', 1],
     [49, 'lua/shared/calls.lua', 1],
-    [95, 'lua/shared/tell.lua', 1],
-    [120, 'lua/shared/queue/state.lua', 1],
-    [199, 'lua/shared/queue/count-job.lua', 1],
-    [212, 'lua/shared/queue/note-spans.lua', 1],
-    [213, 'lua/shared/queue/note-alike.lua', 1],
-    [214, 'lua/shared/queue/bucket.lua', 1],
-    [226, 'lua/shared/queue/leave-notes.lua', 1],
-    [244, 'lua/shared/queue/fold.lua', 1],
-    [245, 'lua/shared/queue/statistics.lua', 1],
-    [481, 'lua/shared/queue/fold.lua', 3],
-    [492, 'lua/shared/queue/leave-notes.lua', 20],
-    [496, 'lua/shared/queue/note-alike.lua', 4],
-    [511, 'lua/shared/queue/note-spans.lua', 3],
-    [537, 'lua/shared/queue/save.lua', 1],
-    [592, 'lua/shared/queue/save-call.lua', 1],
-    [600, 'lua/shared/queue/settings.lua', 1],
-    [627, 'lua/shared/queue/marks.lua', 1],
-    [641, 'lua/shared/queue/note-due.lua', 1],
-    [649, 'lua/shared/queue/rate.lua', 1],
-    [669, 'lua/shared/queue/job.lua', 1],
-    [681, 'lua/shared/queue/plain-head.lua', 1],
-    [696, 'lua/shared/queue/job.lua', 14],
-    [773, 'lua/shared/queue/flags.lua', 1],
-    [802, 'lua/shared/queue/run.lua', 1],
-    [849, 'lua/shared/queue/parents.lua', 1],
-    [930, 'lua/shared/queue/happened.lua', 1],
-    [942, 'lua/shared/queue/entries.lua', 1],
-    [960, 'lua/shared/queue/history.lua', 1],
-    [974, 'lua/shared/queue/names.lua', 1],
-    [1020, 'lua/shared/queue/failure.lua', 1],
-    [1030, 'lua/shared/queue/note-failure.lua', 1],
-    [1034, 'lua/shared/queue/groups.lua', 1],
-    [1175, 'lua/shared/queue/ready.lua', 1],
-    [1209, 'lua/shared/queue/backoff.lua', 1],
-    [1249, 'lua/shared/queue/dead.lua', 1],
-    [1318, 'lua/shared/queue/end.lua', 1],
-    [1339, 'lua/shared/queue/leave-tags.lua', 1],
-    [1348, 'lua/shared/queue/end.lua', 23],
-    [1365, 'lua/shared/queue/note-end.lua', 1],
-    [1395, 'lua/shared/queue/tell-others.lua', 1],
-    [1397, 'lua/shared/queue/packed-notes.lua', 1],
-    [1398, 'lua/shared/queue/packed-notes.lua', 3],
-    [1406, 'lua/shared/queue/tell-others.lua', 4],
-    [1409, 'lua/shared/queue/result.lua', 1],
-    [1434, 'lua/shared/queue/tell-ends.lua', 1],
-    [1490, 'lua/shared/queue/tell-others.lua', 9],
-    [1493, 'lua/shared/queue/tell-others.lua', 13],
-    [1496, 'lua/shared/queue/publish.lua', 1],
-    [1497, 'lua/shared/queue/message.lua', 1],
-    [1540, 'lua/shared/queue/publish.lua', 3],
-    [1546, 'lua/shared/queue/tell-others.lua', 17],
-    [1549, 'lua/shared/queue/cancel.lua', 1],
-    [1557, 'lua/shared/queue/stop.lua', 1],
-    [1565, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1572, 'lua/shared/queue/idle.lua', 1],
-    [1634, 'lua/shared/queue/judge-one.lua', 1],
-    [1644, 'lua/shared/queue/told.lua', 1],
-    [1666, 'lua/shared/queue/freed.lua', 1],
-    [1675, 'lua/queue/retry.lua', 79],
-    [1756, 'lua/shared/queue/settle.lua', 1],
-    [1757, 'lua/shared/queue/unblock.lua', 1],
-    [1763, 'lua/shared/queue/outbox.lua', 1],
-    [1774, 'lua/shared/queue/settle.lua', 18],
-    [1848, 'lua/queue/retry.lua', 161],
+    [89, 'lua/shared/tell.lua', 1],
+    [96, 'lua/shared/tell.lua', 12],
+    [110, 'lua/shared/queue/state.lua', 1],
+    [188, 'lua/shared/queue/count-job.lua', 1],
+    [201, 'lua/shared/queue/note-spans.lua', 1],
+    [202, 'lua/shared/queue/note-alike.lua', 1],
+    [203, 'lua/shared/queue/bucket.lua', 1],
+    [215, 'lua/shared/queue/leave-notes.lua', 1],
+    [233, 'lua/shared/queue/fold.lua', 1],
+    [234, 'lua/shared/queue/statistics.lua', 1],
+    [470, 'lua/shared/queue/fold.lua', 3],
+    [481, 'lua/shared/queue/leave-notes.lua', 20],
+    [485, 'lua/shared/queue/note-alike.lua', 4],
+    [500, 'lua/shared/queue/note-spans.lua', 3],
+    [526, 'lua/shared/queue/save.lua', 1],
+    [528, 'lua/shared/queue/save.lua', 13],
+    [571, 'lua/shared/queue/save-call.lua', 1],
+    [579, 'lua/shared/queue/settings.lua', 1],
+    [595, 'lua/shared/queue/marks.lua', 1],
+    [609, 'lua/shared/queue/note-due.lua', 1],
+    [617, 'lua/shared/queue/rate.lua', 1],
+    [620, 'lua/shared/queue/rate.lua', 16],
+    [625, 'lua/shared/queue/job.lua', 1],
+    [637, 'lua/shared/queue/plain-head.lua', 1],
+    [640, 'lua/shared/queue/plain-head.lua', 8],
+    [648, 'lua/shared/queue/job.lua', 14],
+    [649, 'lua/shared/queue/job.lua', 45],
+    [695, 'lua/shared/queue/flags.lua', 1],
+    [724, 'lua/shared/queue/run.lua', 1],
+    [771, 'lua/shared/queue/parents.lua', 1],
+    [830, 'lua/shared/queue/parents.lua', 70],
+    [842, 'lua/shared/queue/happened.lua', 1],
+    [854, 'lua/shared/queue/entries.lua', 1],
+    [872, 'lua/shared/queue/history.lua', 1],
+    [886, 'lua/shared/queue/names.lua', 1],
+    [889, 'lua/shared/queue/names.lua', 29],
+    [907, 'lua/shared/queue/failure.lua', 1],
+    [913, 'lua/shared/queue/note-failure.lua', 1],
+    [917, 'lua/shared/queue/groups.lua', 1],
+    [1025, 'lua/shared/queue/groups.lua', 120],
+    [1035, 'lua/shared/queue/ready.lua', 1],
+    [1061, 'lua/shared/queue/backoff.lua', 1],
+    [1101, 'lua/shared/queue/dead.lua', 1],
+    [1155, 'lua/shared/queue/end.lua', 1],
+    [1176, 'lua/shared/queue/leave-tags.lua', 1],
+    [1185, 'lua/shared/queue/end.lua', 23],
+    [1202, 'lua/shared/queue/note-end.lua', 1],
+    [1232, 'lua/shared/queue/tell-others.lua', 1],
+    [1234, 'lua/shared/queue/packed-notes.lua', 1],
+    [1235, 'lua/shared/queue/packed-notes.lua', 3],
+    [1243, 'lua/shared/queue/tell-others.lua', 4],
+    [1246, 'lua/shared/queue/result.lua', 1],
+    [1260, 'lua/shared/queue/tell-ends.lua', 1],
+    [1316, 'lua/shared/queue/tell-others.lua', 9],
+    [1319, 'lua/shared/queue/tell-others.lua', 13],
+    [1322, 'lua/shared/queue/publish.lua', 1],
+    [1323, 'lua/shared/queue/message.lua', 1],
+    [1366, 'lua/shared/queue/publish.lua', 3],
+    [1372, 'lua/shared/queue/tell-others.lua', 17],
+    [1375, 'lua/shared/queue/cancel.lua', 1],
+    [1383, 'lua/shared/queue/stop.lua', 1],
+    [1391, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1398, 'lua/shared/queue/idle.lua', 1],
+    [1431, 'lua/shared/queue/idle.lua', 53],
+    [1441, 'lua/shared/queue/judge-one.lua', 1],
+    [1451, 'lua/shared/queue/told.lua', 1],
+    [1473, 'lua/shared/queue/freed.lua', 1],
+    [1482, 'lua/queue/retry.lua', 79],
+    [1563, 'lua/shared/queue/settle.lua', 1],
+    [1564, 'lua/shared/queue/unblock.lua', 1],
+    [1570, 'lua/shared/queue/outbox.lua', 1],
+    [1581, 'lua/shared/queue/settle.lua', 18],
+    [1655, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -32658,7 +29602,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
     name: 'queue/search-tagged',
-    sha1: 'd43cf355f701f8f40d35221a71fca52ae9b360c2',
+    sha1: 'ad1d5772e1426a0f4f1e082eca4a6a6484f7179d',
     reads: true,
     bytes: true,
     source: `--[[
@@ -32710,15 +29654,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -32762,7 +29705,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -32780,10 +29723,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -32791,36 +29730,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -32890,14 +29799,6 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
-local function with_flag(flags, flag)
-  return has_flag(flags, flag) and flags or flags + flag
-end
-
--- The flags of a run with one more.
-local function flagged(flags, flag)
-  return flags == PLAIN and flag or with_flag(flags, flag)
-end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -32909,10 +29810,6 @@ end
 --   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
 --              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
-
-local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
-end
 
 local function unpack_run(packed)
   local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
@@ -32927,29 +29824,7 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
-
-local function pack_failure(at_ms, kind, message)
-  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
-end
 
 local function unpack_failure(packed)
   local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
@@ -32965,19 +29840,6 @@ local function fields_of(numbers)
   return fields
 end
 -- Finding a job by its id.
-
--- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
-local function find_job(jobs, ids, id)
-  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
-  if not seq then
-    return nil
-  end
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-  if not stored[1] then
-    return nil
-  end
-  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
-end
 
 local STATES = {
   r = 'ready',
@@ -33063,16 +29925,21 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [1, 'lua/queue/search-tagged.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [105, 'lua/shared/queue/job.lua', 1],
-    [117, 'lua/shared/queue/plain-head.lua', 1],
-    [132, 'lua/shared/queue/job.lua', 14],
-    [209, 'lua/shared/queue/flags.lua', 1],
-    [238, 'lua/shared/queue/run.lua', 1],
-    [285, 'lua/shared/queue/failure.lua', 1],
-    [295, 'lua/shared/queue/fields.lua', 1],
-    [304, 'lua/shared/queue/find.lua', 1],
-    [333, 'lua/shared/queue/tell-job.lua', 1],
-    [369, 'lua/queue/search-tagged.lua', 29],
+    [104, 'lua/shared/queue/job.lua', 1],
+    [116, 'lua/shared/queue/plain-head.lua', 1],
+    [119, 'lua/shared/queue/plain-head.lua', 8],
+    [127, 'lua/shared/queue/job.lua', 14],
+    [128, 'lua/shared/queue/job.lua', 45],
+    [174, 'lua/shared/queue/flags.lua', 1],
+    [195, 'lua/shared/queue/run.lua', 1],
+    [207, 'lua/shared/queue/run.lua', 17],
+    [220, 'lua/shared/queue/failure.lua', 1],
+    [222, 'lua/shared/queue/failure.lua', 7],
+    [226, 'lua/shared/queue/fields.lua', 1],
+    [235, 'lua/shared/queue/find.lua', 1],
+    [237, 'lua/shared/queue/find.lua', 16],
+    [251, 'lua/shared/queue/tell-job.lua', 1],
+    [287, 'lua/queue/search-tagged.lua', 29],
   ],
   encode(args) {
     return [
@@ -33133,7 +30000,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: 'afbe4cc447b9f030ed022661dbc92feeb22d49ff',
+    sha1: '0bb20c14d5a4ad13be19b0faa2bc8dfb4970f513',
     reads: true,
     bytes: true,
     source: `--[[
@@ -33182,15 +30049,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -33234,7 +30100,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -33252,10 +30118,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -33263,36 +30125,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -33362,14 +30194,6 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
-local function with_flag(flags, flag)
-  return has_flag(flags, flag) and flags or flags + flag
-end
-
--- The flags of a run with one more.
-local function flagged(flags, flag)
-  return flags == PLAIN and flag or with_flag(flags, flag)
-end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -33381,10 +30205,6 @@ end
 --   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
 --              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
 --   name       what statistics are counted under
-
-local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
-end
 
 local function unpack_run(packed)
   local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
@@ -33399,48 +30219,13 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
-
-local function pack_failure(at_ms, kind, message)
-  return struct.pack('>dHc0', at_ms, #kind, kind) .. message
-end
 
 local function unpack_failure(packed)
   local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
   return at_ms, kind, string.sub(packed, message_at)
 end
 -- Finding a job by its id.
-
--- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
-local function find_job(jobs, ids, id)
-  local seq = string.find(id, '^%d+$') and id or redis.call('HGET', ids, 'i' .. id)
-  if not seq then
-    return nil
-  end
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-  if not stored[1] then
-    return nil
-  end
-  return seq, stored[1], stored[2] and unpack_run(stored[2]) or nil
-end
 
 local STATES = {
   r = 'ready',
@@ -33524,15 +30309,20 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [1, 'lua/queue/search.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/job.lua', 1],
-    [114, 'lua/shared/queue/plain-head.lua', 1],
-    [129, 'lua/shared/queue/job.lua', 14],
-    [206, 'lua/shared/queue/flags.lua', 1],
-    [235, 'lua/shared/queue/run.lua', 1],
-    [282, 'lua/shared/queue/failure.lua', 1],
-    [292, 'lua/shared/queue/find.lua', 1],
-    [321, 'lua/shared/queue/tell-job.lua', 1],
-    [357, 'lua/queue/search.lua', 25],
+    [101, 'lua/shared/queue/job.lua', 1],
+    [113, 'lua/shared/queue/plain-head.lua', 1],
+    [116, 'lua/shared/queue/plain-head.lua', 8],
+    [124, 'lua/shared/queue/job.lua', 14],
+    [125, 'lua/shared/queue/job.lua', 45],
+    [171, 'lua/shared/queue/flags.lua', 1],
+    [192, 'lua/shared/queue/run.lua', 1],
+    [204, 'lua/shared/queue/run.lua', 17],
+    [217, 'lua/shared/queue/failure.lua', 1],
+    [219, 'lua/shared/queue/failure.lua', 7],
+    [223, 'lua/shared/queue/find.lua', 1],
+    [225, 'lua/shared/queue/find.lua', 16],
+    [239, 'lua/shared/queue/tell-job.lua', 1],
+    [275, 'lua/queue/search.lua', 25],
   ],
   encode(args) {
     return [
@@ -33601,7 +30391,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
 export const stats: Operation<StatsArguments, StatsAnswer> = {
   script: {
     name: 'queue/stats',
-    sha1: '32d3a4f1a4a1eef1e01130f001364ef498003170',
+    sha1: '69f6c5ac21f0486fe18dd70fd72ab81a32e362ad',
     reads: true,
     bytes: true,
     source: `--[[
@@ -33655,15 +30445,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -33707,7 +30496,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
@@ -34001,9 +30790,9 @@ return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_nam
     [1, 'lua/queue/stats.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
-    [107, 'lua/shared/queue/statistics.lua', 1],
-    [343, 'lua/shared/queue/tell-period.lua', 1],
-    [365, 'lua/queue/stats.lua', 26],
+    [106, 'lua/shared/queue/statistics.lua', 1],
+    [342, 'lua/shared/queue/tell-period.lua', 1],
+    [364, 'lua/queue/stats.lua', 26],
   ],
   encode(args) {
     return [
@@ -34055,7 +30844,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: 'b2c84c3e65886130492d6ca173c9c1f4765087f1',
+    sha1: '29edd5e2d2f9c5693dc286a88442a84cfbe39393',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34106,15 +30895,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -34158,20 +30946,10 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -34230,10 +31008,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
-
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
 
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
@@ -34349,24 +31123,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
@@ -34396,18 +31152,6 @@ local CHILD = 32
 local DELIVER = 2
 local ASK_AFTER = 4
 
-local function has_flag(flags, flag)
-  return flags % (flag * 2) >= flag
-end
-
-local function with_flag(flags, flag)
-  return has_flag(flags, flag) and flags or flags + flag
-end
-
--- The flags of a run with one more.
-local function flagged(flags, flag)
-  return flags == PLAIN and flag or with_flag(flags, flag)
-end
 -- Finding a job by its id.
 
 -- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
@@ -34578,23 +31322,25 @@ return { 'tagged', after }
     [1, 'lua/queue/tag.lua', 1],
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/queue/state.lua', 1],
-    [104, 'lua/shared/queue/save.lua', 1],
-    [159, 'lua/shared/queue/job.lua', 1],
-    [171, 'lua/shared/queue/plain-head.lua', 1],
-    [186, 'lua/shared/queue/job.lua', 14],
-    [263, 'lua/shared/queue/run.lua', 1],
-    [310, 'lua/shared/queue/happened.lua', 1],
-    [322, 'lua/shared/queue/flags.lua', 1],
-    [351, 'lua/shared/queue/find.lua', 1],
-    [380, 'lua/shared/queue/rewrite.lua', 1],
-    [396, 'lua/shared/queue/enter-tags.lua', 1],
-    [402, 'lua/shared/queue/leave-tags.lua', 1],
-    [411, 'lua/shared/queue/retag.lua', 1],
-    [433, 'lua/queue/tag.lua', 31],
-    [460, 'lua/shared/queue/publish.lua', 1],
-    [461, 'lua/shared/queue/message.lua', 1],
-    [504, 'lua/shared/queue/publish.lua', 3],
-    [510, 'lua/queue/tag.lua', 59],
+    [103, 'lua/shared/queue/save.lua', 1],
+    [105, 'lua/shared/queue/save.lua', 13],
+    [148, 'lua/shared/queue/job.lua', 1],
+    [160, 'lua/shared/queue/plain-head.lua', 1],
+    [163, 'lua/shared/queue/plain-head.lua', 8],
+    [171, 'lua/shared/queue/job.lua', 14],
+    [248, 'lua/shared/queue/run.lua', 1],
+    [277, 'lua/shared/queue/happened.lua', 1],
+    [289, 'lua/shared/queue/flags.lua', 1],
+    [306, 'lua/shared/queue/find.lua', 1],
+    [335, 'lua/shared/queue/rewrite.lua', 1],
+    [351, 'lua/shared/queue/enter-tags.lua', 1],
+    [357, 'lua/shared/queue/leave-tags.lua', 1],
+    [366, 'lua/shared/queue/retag.lua', 1],
+    [388, 'lua/queue/tag.lua', 31],
+    [415, 'lua/shared/queue/publish.lua', 1],
+    [416, 'lua/shared/queue/message.lua', 1],
+    [459, 'lua/shared/queue/publish.lua', 3],
+    [465, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -34651,7 +31397,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
 export const tags: Operation<TagsArguments, TagsAnswer> = {
   script: {
     name: 'queue/tags',
-    sha1: 'bb5d94c8b485701df023e2a64f793ee3306c8c65',
+    sha1: '2be048b0640b735475841b538265a0b4587165cc',
     reads: true,
     bytes: false,
     source: `--[[
@@ -34691,15 +31437,14 @@ local limit = tonumber(ARGV[2]) -- integer: how many at most
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -34743,7 +31488,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 
@@ -34768,7 +31513,7 @@ return { 'tags', last, told }
   lines: [
     [1, 'lua/queue/tags.lua', 1],
     [14, 'lua/shared/queue/state.lua', 1],
-    [93, 'lua/queue/tags.lua', 15],
+    [92, 'lua/queue/tags.lua', 15],
   ],
   encode(args) {
     return [
@@ -34818,7 +31563,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: 'f655e1e357633c1432d5ac98056ee1d054028b8a',
+    sha1: 'eb923c739881cce8e9c3e3a4d13c60310a7bb6b0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34866,15 +31611,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -34918,7 +31662,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -34936,10 +31680,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -34947,36 +31687,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -35054,24 +31764,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
@@ -35167,10 +31859,6 @@ local STATES = {
   f = 'done',
 }
 
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -35256,20 +31944,22 @@ return { 'tracking', outcomes }
     [1, 'lua/queue/track.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [101, 'lua/shared/queue/job.lua', 1],
-    [113, 'lua/shared/queue/plain-head.lua', 1],
-    [128, 'lua/shared/queue/job.lua', 14],
-    [205, 'lua/shared/queue/run.lua', 1],
-    [252, 'lua/shared/queue/happened.lua', 1],
-    [264, 'lua/shared/queue/flags.lua', 1],
-    [293, 'lua/shared/queue/flag-job.lua', 1],
-    [311, 'lua/shared/queue/unflag-job.lua', 1],
-    [321, 'lua/shared/queue/find.lua', 1],
-    [350, 'lua/queue/track.lua', 25],
-    [376, 'lua/shared/queue/publish.lua', 1],
-    [377, 'lua/shared/queue/message.lua', 1],
-    [420, 'lua/shared/queue/publish.lua', 3],
-    [426, 'lua/queue/track.lua', 52],
+    [100, 'lua/shared/queue/job.lua', 1],
+    [112, 'lua/shared/queue/plain-head.lua', 1],
+    [115, 'lua/shared/queue/plain-head.lua', 8],
+    [123, 'lua/shared/queue/job.lua', 14],
+    [124, 'lua/shared/queue/job.lua', 45],
+    [170, 'lua/shared/queue/run.lua', 1],
+    [199, 'lua/shared/queue/happened.lua', 1],
+    [211, 'lua/shared/queue/flags.lua', 1],
+    [240, 'lua/shared/queue/flag-job.lua', 1],
+    [258, 'lua/shared/queue/unflag-job.lua', 1],
+    [268, 'lua/shared/queue/find.lua', 1],
+    [294, 'lua/queue/track.lua', 26],
+    [319, 'lua/shared/queue/publish.lua', 1],
+    [320, 'lua/shared/queue/message.lua', 1],
+    [363, 'lua/shared/queue/publish.lua', 3],
+    [369, 'lua/queue/track.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -35311,7 +32001,7 @@ export type UnrecurAnswer =
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
   script: {
     name: 'queue/unrecur',
-    sha1: 'd9e797d8996d0eda1eb7c4fefe7303835edad465',
+    sha1: '5179f2ae2ff17a696726be2698c1dc150a3ef11b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35350,15 +32040,14 @@ local id = ARGV[1] -- text: the recurring job
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -35402,20 +32091,10 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -35487,9 +32166,10 @@ return { 'removed', existed > 0 and 1 or 0 }
   lines: [
     [1, 'lua/queue/unrecur.lua', 1],
     [13, 'lua/shared/queue/state.lua', 1],
-    [92, 'lua/shared/queue/save.lua', 1],
-    [147, 'lua/shared/queue/leave-short.lua', 1],
-    [158, 'lua/queue/unrecur.lua', 16],
+    [91, 'lua/shared/queue/save.lua', 1],
+    [93, 'lua/shared/queue/save.lua', 13],
+    [136, 'lua/shared/queue/leave-short.lua', 1],
+    [147, 'lua/queue/unrecur.lua', 16],
   ],
   encode(args) {
     return [
@@ -35537,7 +32217,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '3ff9d0ce704d31a7e7409dbcbbb008cbc6966cef',
+    sha1: 'b1f154176ee6c6454f96520c8e0b5a6a31ffda25',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35601,15 +32281,14 @@ end
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -35653,7 +32332,7 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
@@ -35670,16 +32349,6 @@ local function count_job(queue, kind, name)
   counted[key] = counted[key] + 1
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
-
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
 
 local function packed_state(queue)
   return struct.pack(
@@ -35753,10 +32422,6 @@ local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 -- The head of the record of a plain job; see shared/queue/job.
 local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
 -- The name of a plain record, and where its payload begins.
 local function plain_name(record, usual)
   local length = string.byte(record)
@@ -35764,36 +32429,6 @@ local function plain_name(record, usual)
     return usual, 2
   end
   return string.sub(record, 2, length + 1), length + 2
-end
-
--- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
--- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
--- how long its end is kept for those who ask, 0: not at all.
-local function full_head(job)
-  return struct.pack(
-    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
-    0,
-    #job.name,
-    job.name,
-    job.priority,
-    job.max_attempts,
-    job.max_run_ms,
-    job.backoff,
-    job.backoff_ms,
-    job.backoff_max_ms,
-    job.jitter,
-    #job.group,
-    job.group,
-    #job.id,
-    job.id,
-    #job.unique,
-    job.unique,
-    #job.trace,
-    job.trace,
-    #job.tags,
-    job.tags,
-    job.keep_result_ms
-  )
 end
 
 -- The job of a record. Its payload begins at \`body_at\`.
@@ -35900,24 +32535,6 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
-local function why_not(run, token)
-  if not run then
-    return 'absent'
-  elseif run.token ~= token then
-    return 'lost'
-  elseif run.state == 'c' then
-    return nil
-  elseif run.state == 'x' then
-    return 'cancelled'
-  elseif run.state == 'd' then
-    return 'buried'
-  elseif run.state == 'f' then
-    return 'acked'
-  end
-  return run.state == 'b' and 'lost' or 'retried'
-end
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
 
 local function pack_failure(at_ms, kind, message)
@@ -35954,9 +32571,6 @@ local STATES = {
   f = 'done',
 }
 
-local function state_of(run)
-  return run and STATES[run.state] or 'ready'
-end
 -- Jobs that wait for others, their parents.
 --
 -- A parent is named by a ref: its number, or, of another queue, 'q<queue>\\1<id>'. \`children\` holds, all with score 0,
@@ -36016,16 +32630,6 @@ local function forget_parent(keys, ref)
   end
 end
 
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
-  local ref = 'q' .. source .. '\\1' .. id
-  if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
-    redis.call('HSET', keys.jobs, 'z' .. ref, ended)
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
-  end
-end
-
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
 local function drop_parents(keys, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
@@ -36078,38 +32682,6 @@ local function link_here(keys, queue, id)
   return seq
 end
 
--- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
-local function link_elsewhere(keys, queue, ref, now_ms)
-  if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', now_ms), ref) == 1 then
-    queue.chores = with_flag(queue.chores, ASK_AFTER)
-    set_mark(queue, DEPENDENCIES)
-    note_due(queue, now_ms)
-  end
-end
-
--- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
--- it waits for; one that is not known is taken for done.
-local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
-  local refs = {}
-  for parent in string.gmatch(parents, '[^%z]+') do
-    local ref = parent
-    if string.sub(parent, 1, 1) == 'l' then
-      ref = link_here(keys, queue, string.sub(parent, 2))
-    else
-      link_elsewhere(keys, queue, ref, now_ms)
-    end
-    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
-      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
-      refs[#refs + 1] = ref
-    end
-  end
-  if #refs > 0 then
-    local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
-    redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
-  end
-  return #refs
-end
-
 local keys = {
   jobs = KEYS[2],
   ready = KEYS[3],
@@ -36149,18 +32721,6 @@ if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
 -- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
-
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
-end
-
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
-end
 
 -- Milliseconds until one more may start.
 local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
@@ -36275,39 +32835,6 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   save_group(keys.groups, job.group, group, now_us)
 end
 
--- A ready job of a group goes elsewhere. False when it was not there.
-local function leave_group(grouped, groups, job, seq, now_us)
-  local group = read_group(groups, job.group)
-  if not group or redis.call('ZREM', grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
-    return false
-  end
-  group.ready = group.ready - 1
-  save_group(groups, job.group, group, now_us)
-  return true
-end
-
--- A claimed job of a group is claimed no more.
-local function free_in_group(keys, name, now_us)
-  local group = read_group(keys.groups, name)
-  if group then
-    group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
-  end
-end
-
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
-  for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
-    local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
-    end
-  end
-end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
 --
@@ -36334,41 +32861,8 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
   end
 end
 
--- Takes a ready job from where it stands.
-local function leave_ready(keys, queue, job, seq, now_us)
-  if job.group ~= '' then
-    leave_group(keys.grouped, keys.groups, job, seq, now_us)
-  elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
-    queue.ghosts = queue.ghosts + 1
-  end
-end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
-
--- The number of the job that a key of users belongs to, or nil.
-local function holder_of_unique(ids, key, now_ms)
-  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
-  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
-    return nil
-  end
-  return seq
-end
-
-local function hold_unique(ids, key, seq, till, ends_ms)
-  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
-end
-
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
-    end
-  end
-end
 
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
 local function free_unique(ids, job, seq, all)
@@ -36442,21 +32936,6 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
 end
 
--- A dead job goes elsewhere.
-local function leave_dead(keys, queue, seq, run)
-  redis.call('ZREM', keys.dead, seq)
-  redis.call('ZREM', keys.failed, seq)
-  queue.dead = queue.dead - run.size
-  local _, kind = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-  local number, count, rest = string.match(redis.call('HGET', keys.kinds, kind) or '', '^(%d+) (%d+) (.*)$')
-  if not number then
-    return
-  elseif tonumber(count) <= 1 then
-    redis.call('HDEL', keys.kinds, kind)
-  else
-    redis.call('HSET', keys.kinds, kind, number .. ' ' .. string.format('%.0f', count - 1) .. ' ' .. rest)
-  end
-end
 -- The end of a job.
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
@@ -36497,33 +32976,7 @@ end
   end
 end
 
--- A claimed job is claimed no more; its lease has been removed.
-local function end_claim(keys, queue, job, run, now_us)
-  queue.claimed = queue.claimed - run.size
-  if job.group ~= '' then
-    free_in_group(keys, job.group, now_us)
-  end
-end
 -- When a job is tried again, and how it waits until then.
-
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
--- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
-local function backoff_of(job, run)
-  local delay_ms = 0
-  if job.backoff == 1 then
-    delay_ms = job.backoff_ms
-  elseif job.backoff == 2 then
-    delay_ms = job.backoff_ms * run.attempts
-  elseif job.backoff == 3 then
-    delay_ms = job.backoff_ms * 2 ^ math.min(run.attempts - 1, 40)
-  end
-  if job.backoff_max_ms > 0 then
-    delay_ms = math.min(delay_ms, job.backoff_max_ms)
-  end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
-  local chance = run.token % 1000 * 7919 % 1000 / 1000
-  return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
-end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
@@ -37010,47 +33463,54 @@ return { 'watched', queue.chores, absent }
     [1, 'lua/queue/watch.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/queue/state.lua', 1],
-    [117, 'lua/shared/queue/count-job.lua', 1],
-    [130, 'lua/shared/queue/save.lua', 1],
-    [185, 'lua/shared/queue/marks.lua', 1],
-    [199, 'lua/shared/queue/job.lua', 1],
-    [211, 'lua/shared/queue/plain-head.lua', 1],
-    [226, 'lua/shared/queue/job.lua', 14],
-    [303, 'lua/shared/queue/flags.lua', 1],
-    [332, 'lua/shared/queue/run.lua', 1],
-    [379, 'lua/shared/queue/failure.lua', 1],
-    [389, 'lua/shared/queue/find.lua', 1],
-    [418, 'lua/shared/queue/parents.lua', 1],
-    [499, 'lua/shared/queue/note-due.lua', 1],
-    [507, 'lua/shared/queue/link.lua', 1],
-    [570, 'lua/queue/watch.lua', 45],
-    [607, 'lua/shared/queue/settle.lua', 1],
-    [608, 'lua/shared/queue/rate.lua', 1],
-    [628, 'lua/shared/queue/groups.lua', 1],
-    [769, 'lua/shared/queue/ready.lua', 1],
-    [803, 'lua/shared/queue/names.lua', 1],
-    [849, 'lua/shared/queue/dead.lua', 1],
-    [918, 'lua/shared/queue/end.lua', 1],
-    [939, 'lua/shared/queue/leave-tags.lua', 1],
-    [948, 'lua/shared/queue/end.lua', 23],
-    [965, 'lua/shared/queue/backoff.lua', 1],
-    [1005, 'lua/shared/queue/unblock.lua', 1],
-    [1011, 'lua/shared/queue/outbox.lua', 1],
-    [1022, 'lua/shared/queue/entries.lua', 1],
-    [1040, 'lua/shared/queue/history.lua', 1],
-    [1054, 'lua/shared/queue/happened.lua', 1],
-    [1066, 'lua/shared/queue/note-end.lua', 1],
-    [1096, 'lua/shared/queue/cancel.lua', 1],
-    [1104, 'lua/shared/queue/settle.lua', 18],
-    [1178, 'lua/queue/watch.lua', 83],
-    [1181, 'lua/shared/queue/leave-notes.lua', 1],
-    [1199, 'lua/shared/queue/fold.lua', 1],
-    [1200, 'lua/shared/queue/statistics.lua', 1],
-    [1436, 'lua/shared/queue/fold.lua', 3],
-    [1447, 'lua/shared/queue/leave-notes.lua', 20],
-    [1451, 'lua/shared/queue/packed-notes.lua', 1],
-    [1452, 'lua/shared/queue/packed-notes.lua', 3],
-    [1460, 'lua/queue/watch.lua', 88],
+    [116, 'lua/shared/queue/count-job.lua', 1],
+    [129, 'lua/shared/queue/save.lua', 1],
+    [131, 'lua/shared/queue/save.lua', 13],
+    [174, 'lua/shared/queue/marks.lua', 1],
+    [188, 'lua/shared/queue/job.lua', 1],
+    [200, 'lua/shared/queue/plain-head.lua', 1],
+    [203, 'lua/shared/queue/plain-head.lua', 8],
+    [211, 'lua/shared/queue/job.lua', 14],
+    [212, 'lua/shared/queue/job.lua', 45],
+    [258, 'lua/shared/queue/flags.lua', 1],
+    [287, 'lua/shared/queue/run.lua', 1],
+    [316, 'lua/shared/queue/failure.lua', 1],
+    [326, 'lua/shared/queue/find.lua', 1],
+    [352, 'lua/shared/queue/parents.lua', 1],
+    [411, 'lua/shared/queue/parents.lua', 70],
+    [423, 'lua/shared/queue/note-due.lua', 1],
+    [431, 'lua/shared/queue/link.lua', 1],
+    [463, 'lua/queue/watch.lua', 46],
+    [499, 'lua/shared/queue/settle.lua', 1],
+    [500, 'lua/shared/queue/rate.lua', 1],
+    [503, 'lua/shared/queue/rate.lua', 16],
+    [508, 'lua/shared/queue/groups.lua', 1],
+    [616, 'lua/shared/queue/ready.lua', 1],
+    [642, 'lua/shared/queue/names.lua', 1],
+    [645, 'lua/shared/queue/names.lua', 29],
+    [663, 'lua/shared/queue/dead.lua', 1],
+    [717, 'lua/shared/queue/end.lua', 1],
+    [738, 'lua/shared/queue/leave-tags.lua', 1],
+    [747, 'lua/shared/queue/end.lua', 23],
+    [757, 'lua/shared/queue/backoff.lua', 1],
+    [759, 'lua/shared/queue/backoff.lua', 22],
+    [778, 'lua/shared/queue/unblock.lua', 1],
+    [784, 'lua/shared/queue/outbox.lua', 1],
+    [795, 'lua/shared/queue/entries.lua', 1],
+    [813, 'lua/shared/queue/history.lua', 1],
+    [827, 'lua/shared/queue/happened.lua', 1],
+    [839, 'lua/shared/queue/note-end.lua', 1],
+    [869, 'lua/shared/queue/cancel.lua', 1],
+    [877, 'lua/shared/queue/settle.lua', 18],
+    [951, 'lua/queue/watch.lua', 83],
+    [954, 'lua/shared/queue/leave-notes.lua', 1],
+    [972, 'lua/shared/queue/fold.lua', 1],
+    [973, 'lua/shared/queue/statistics.lua', 1],
+    [1209, 'lua/shared/queue/fold.lua', 3],
+    [1220, 'lua/shared/queue/leave-notes.lua', 20],
+    [1224, 'lua/shared/queue/packed-notes.lua', 1],
+    [1225, 'lua/shared/queue/packed-notes.lua', 3],
+    [1233, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

@@ -89,7 +89,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: '8adeb7eb5f59d33770fd624669a37322bfb022fa',
+    sha1: 'ef2850f60521f402c82d20c02747333a3cd9646c',
     reads: true,
     bytes: false,
     source: `--[[
@@ -141,10 +141,6 @@ local PAIR_BYTES = 16
 
 local function pair_at(list, place)
   return struct.unpack('>dd', list, (place - 1) * PAIR_BYTES + 1)
-end
-
-local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
 end
 
 -- The list without its first \`count\` pairs.
@@ -218,33 +214,11 @@ local function read_gcra(meter, stored)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
--- What would be taken ahead of now after so many units more.
-local function gcra_ahead(meter, units)
-  local cost, cost_rest = gcra_cost(meter, units)
-  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-  if rest >= meter.limit then
-    return ahead + 1, rest - meter.limit
-  end
-  return ahead, rest
-end
-
-local function wait_for_gcra(meter, units)
-  local ahead, rest = gcra_ahead(meter, units)
-  return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
-end
-
-local function count_gcra(meter, units)
-  gcra_set(meter, gcra_ahead(meter, units))
-end
-
-local function pack_gcra(meter)
-  return pack_pair(meter.now_us + meter.ahead, meter.rest)
-end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
 -- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
-local NO_LOG = string.rep('\\0', 8)
+local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
 
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -269,35 +243,6 @@ local function read_sliding_window(meter, stored)
   sliding_window_set(meter, total, without_first(log, past))
 end
 
-local function wait_for_sliding_window(meter, units)
-  local total, wait_us = meter.total, 0
-  for place = 1, #meter.log / PAIR_BYTES do
-    if total + units <= meter.limit then
-      return wait_us
-    end
-    local last_us, counted = pair_at(meter.log, place)
-    total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
-  end
-  return wait_us
-end
-
-local function count_sliding_window(meter, units)
-  local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / WINDOW_PARTS
-  local counted = units
-  if #log > 0 then
-    local last_us, last_units = pair_at(log, #log / PAIR_BYTES)
-    -- The log stays sorted over a small step back of the clock.
-    at_us = math.max(at_us, last_us)
-    if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
-      log, counted = string.sub(log, 1, -PAIR_BYTES - 1), counted + last_units
-    end
-  end
-  sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
-end
-
-local function pack_sliding_window(meter)
-  return struct.pack('>d', meter.total) .. meter.log
-end
 -- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
 -- lease ends. The window of such a limit is the lease.
 -- Stored: pairs of the lease's end and the take's token.
@@ -319,35 +264,6 @@ local function read_concurrency(meter, stored)
   concurrency_set(meter, without_first(leases, lapsed))
 end
 
-local function wait_for_concurrency(meter)
-  if meter.held < meter.limit then
-    return 0
-  end
-  return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
-end
-
-local function count_concurrency(meter, token)
-  local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
-  -- Behind all others, but for those that were given a longer lease.
-  while place > 0 and pair_at(leases, place) > ends_us do
-    place = place - 1
-  end
-  local before = string.sub(leases, 1, place * PAIR_BYTES)
-  concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
-end
-
--- Frees the place of a take. False when it holds none; meters of other limits have no places.
-local function free_place(meter, token)
-  for place = 1, meter.held or 0 do
-    local _, holder = pair_at(meter.leases, place)
-    if holder == token then
-      local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
-      concurrency_set(meter, before .. without_first(meter.leases, place))
-      return true
-    end
-  end
-  return false
-end
 -- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
 -- Counts that lie further ahead of the clock than this were made before it stepped back. They are
@@ -394,28 +310,6 @@ local function read_meters(subject, limits, first, now_us)
   return meters
 end
 
--- How long until the limit allows so many units; 0: now.
-local function wait_for_meter(meter, units)
-  if meter.algorithm == 'gcra' then
-    return wait_for_gcra(meter, units)
-  elseif meter.algorithm == 'sliding-window' then
-    return wait_for_sliding_window(meter, units)
-  end
-  return wait_for_concurrency(meter)
-end
-
--- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
-local function longest_wait(meters, units)
-  local longest_us, denier = 0, 0
-  for place, meter in ipairs(meters) do
-    local wait_us = wait_for_meter(meter, units)
-    if wait_us > longest_us then
-      longest_us, denier = wait_us, place
-    end
-  end
-  return longest_us, denier
-end
-
 local function tell_meters(meters)
   local told = {}
   for _, meter in ipairs(meters) do
@@ -423,16 +317,6 @@ local function tell_meters(meters)
     told[#told + 1] = meter.reset_us
   end
   return told
-end
-
--- Whether a limit can never allow so many units at once.
-local function is_too_much(meters, units)
-  for _, meter in ipairs(meters) do
-    if meter.algorithm ~= 'concurrency' and units > meter.burst then
-      return true
-    end
-  end
-  return false
 end
 
 local subject = open_subject(state, '', limits, limits_at)
@@ -459,13 +343,15 @@ return { 'inspection', subject.exists and 1 or 0, now_us, tell_meters(meters), h
     [12, 'lua/shared/clock.lua', 1],
     [18, 'lua/shared/rate-limit/subject.lua', 1],
     [45, 'lua/shared/rate-limit/pairs.lua', 1],
-    [60, 'lua/shared/rate-limit/gcra.lua', 1],
-    [65, 'lua/shared/rate-limit/arrival.lua', 1],
-    [92, 'lua/shared/rate-limit/gcra.lua', 7],
-    [149, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [207, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [257, 'lua/shared/rate-limit/meters.lua', 1],
-    [343, 'lua/rate-limit/inspect.lua', 19],
+    [52, 'lua/shared/rate-limit/pairs.lua', 12],
+    [56, 'lua/shared/rate-limit/gcra.lua', 1],
+    [61, 'lua/shared/rate-limit/arrival.lua', 1],
+    [88, 'lua/shared/rate-limit/gcra.lua', 7],
+    [123, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [152, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [173, 'lua/shared/rate-limit/meters.lua', 1],
+    [219, 'lua/shared/rate-limit/meters.lua', 69],
+    [228, 'lua/rate-limit/inspect.lua', 20],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -533,7 +419,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: '7c81be031246e5e406e4529730d61e23a13813c8',
+    sha1: '8bd3a60bf26dc7cec9c57e185abf20f2e7bc5a2b',
     reads: true,
     bytes: false,
     source: `--[[
@@ -586,10 +472,6 @@ local PAIR_BYTES = 16
 
 local function pair_at(list, place)
   return struct.unpack('>dd', list, (place - 1) * PAIR_BYTES + 1)
-end
-
-local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
 end
 
 -- The list without its first \`count\` pairs.
@@ -678,18 +560,11 @@ local function wait_for_gcra(meter, units)
   return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
 end
 
-local function count_gcra(meter, units)
-  gcra_set(meter, gcra_ahead(meter, units))
-end
-
-local function pack_gcra(meter)
-  return pack_pair(meter.now_us + meter.ahead, meter.rest)
-end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
 -- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
-local NO_LOG = string.rep('\\0', 8)
+local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
 
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -726,23 +601,6 @@ local function wait_for_sliding_window(meter, units)
   return wait_us
 end
 
-local function count_sliding_window(meter, units)
-  local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / WINDOW_PARTS
-  local counted = units
-  if #log > 0 then
-    local last_us, last_units = pair_at(log, #log / PAIR_BYTES)
-    -- The log stays sorted over a small step back of the clock.
-    at_us = math.max(at_us, last_us)
-    if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
-      log, counted = string.sub(log, 1, -PAIR_BYTES - 1), counted + last_units
-    end
-  end
-  sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
-end
-
-local function pack_sliding_window(meter)
-  return struct.pack('>d', meter.total) .. meter.log
-end
 -- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
 -- lease ends. The window of such a limit is the lease.
 -- Stored: pairs of the lease's end and the take's token.
@@ -771,28 +629,6 @@ local function wait_for_concurrency(meter)
   return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
 end
 
-local function count_concurrency(meter, token)
-  local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
-  -- Behind all others, but for those that were given a longer lease.
-  while place > 0 and pair_at(leases, place) > ends_us do
-    place = place - 1
-  end
-  local before = string.sub(leases, 1, place * PAIR_BYTES)
-  concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
-end
-
--- Frees the place of a take. False when it holds none; meters of other limits have no places.
-local function free_place(meter, token)
-  for place = 1, meter.held or 0 do
-    local _, holder = pair_at(meter.leases, place)
-    if holder == token then
-      local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
-      concurrency_set(meter, before .. without_first(meter.leases, place))
-      return true
-    end
-  end
-  return false
-end
 -- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
 -- Counts that lie further ahead of the clock than this were made before it stepped back. They are
@@ -902,13 +738,14 @@ return { 'allowed', now_us, tell_meters(meters) }
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/rate-limit/subject.lua', 1],
     [46, 'lua/shared/rate-limit/pairs.lua', 1],
-    [61, 'lua/shared/rate-limit/gcra.lua', 1],
-    [66, 'lua/shared/rate-limit/arrival.lua', 1],
-    [93, 'lua/shared/rate-limit/gcra.lua', 7],
-    [150, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [208, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [258, 'lua/shared/rate-limit/meters.lua', 1],
-    [344, 'lua/rate-limit/peek.lua', 20],
+    [53, 'lua/shared/rate-limit/pairs.lua', 12],
+    [57, 'lua/shared/rate-limit/gcra.lua', 1],
+    [62, 'lua/shared/rate-limit/arrival.lua', 1],
+    [89, 'lua/shared/rate-limit/gcra.lua', 7],
+    [139, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [180, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [208, 'lua/shared/rate-limit/meters.lua', 1],
+    [294, 'lua/rate-limit/peek.lua', 20],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -990,7 +827,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: 'b93d08f89dc8b97a8dd331d6f2804edfd0202f52',
+    sha1: '9fdcc97d6058705b9929db1ef6d5f2d396a3231b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1153,25 +990,6 @@ local function read_gcra(meter, stored)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
--- What would be taken ahead of now after so many units more.
-local function gcra_ahead(meter, units)
-  local cost, cost_rest = gcra_cost(meter, units)
-  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-  if rest >= meter.limit then
-    return ahead + 1, rest - meter.limit
-  end
-  return ahead, rest
-end
-
-local function wait_for_gcra(meter, units)
-  local ahead, rest = gcra_ahead(meter, units)
-  return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
-end
-
-local function count_gcra(meter, units)
-  gcra_set(meter, gcra_ahead(meter, units))
-end
-
 local function pack_gcra(meter)
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
@@ -1179,7 +997,7 @@ end
 -- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
-local NO_LOG = string.rep('\\0', 8)
+local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
 
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -1202,32 +1020,6 @@ local function read_sliding_window(meter, stored)
     past, total = past + 1, total - units
   end
   sliding_window_set(meter, total, without_first(log, past))
-end
-
-local function wait_for_sliding_window(meter, units)
-  local total, wait_us = meter.total, 0
-  for place = 1, #meter.log / PAIR_BYTES do
-    if total + units <= meter.limit then
-      return wait_us
-    end
-    local last_us, counted = pair_at(meter.log, place)
-    total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
-  end
-  return wait_us
-end
-
-local function count_sliding_window(meter, units)
-  local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / WINDOW_PARTS
-  local counted = units
-  if #log > 0 then
-    local last_us, last_units = pair_at(log, #log / PAIR_BYTES)
-    -- The log stays sorted over a small step back of the clock.
-    at_us = math.max(at_us, last_us)
-    if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
-      log, counted = string.sub(log, 1, -PAIR_BYTES - 1), counted + last_units
-    end
-  end
-  sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
 end
 
 local function pack_sliding_window(meter)
@@ -1254,35 +1046,6 @@ local function read_concurrency(meter, stored)
   concurrency_set(meter, without_first(leases, lapsed))
 end
 
-local function wait_for_concurrency(meter)
-  if meter.held < meter.limit then
-    return 0
-  end
-  return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
-end
-
-local function count_concurrency(meter, token)
-  local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
-  -- Behind all others, but for those that were given a longer lease.
-  while place > 0 and pair_at(leases, place) > ends_us do
-    place = place - 1
-  end
-  local before = string.sub(leases, 1, place * PAIR_BYTES)
-  concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
-end
-
--- Frees the place of a take. False when it holds none; meters of other limits have no places.
-local function free_place(meter, token)
-  for place = 1, meter.held or 0 do
-    local _, holder = pair_at(meter.leases, place)
-    if holder == token then
-      local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
-      concurrency_set(meter, before .. without_first(meter.leases, place))
-      return true
-    end
-  end
-  return false
-end
 -- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
 -- Counts that lie further ahead of the clock than this were made before it stepped back. They are
@@ -1329,28 +1092,6 @@ local function read_meters(subject, limits, first, now_us)
   return meters
 end
 
--- How long until the limit allows so many units; 0: now.
-local function wait_for_meter(meter, units)
-  if meter.algorithm == 'gcra' then
-    return wait_for_gcra(meter, units)
-  elseif meter.algorithm == 'sliding-window' then
-    return wait_for_sliding_window(meter, units)
-  end
-  return wait_for_concurrency(meter)
-end
-
--- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
-local function longest_wait(meters, units)
-  local longest_us, denier = 0, 0
-  for place, meter in ipairs(meters) do
-    local wait_us = wait_for_meter(meter, units)
-    if wait_us > longest_us then
-      longest_us, denier = wait_us, place
-    end
-  end
-  return longest_us, denier
-end
-
 local function tell_meters(meters)
   local told = {}
   for _, meter in ipairs(meters) do
@@ -1360,15 +1101,6 @@ local function tell_meters(meters)
   return told
 end
 
--- Whether a limit can never allow so many units at once.
-local function is_too_much(meters, units)
-  for _, meter in ipairs(meters) do
-    if meter.algorithm ~= 'concurrency' and units > meter.burst then
-      return true
-    end
-  end
-  return false
-end
 -- Giving back units that were taken at \`at_us\`, so that what counts is never less than what was taken and
 -- not given back.
 
@@ -1551,15 +1283,18 @@ return { 'refunded', now_us, tell_meters(meters) }
     [94, 'lua/shared/rate-limit/gcra.lua', 1],
     [99, 'lua/shared/rate-limit/arrival.lua', 1],
     [126, 'lua/shared/rate-limit/gcra.lua', 7],
-    [183, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [241, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [291, 'lua/shared/rate-limit/meters.lua', 1],
-    [377, 'lua/shared/rate-limit/refund.lua', 1],
-    [427, 'lua/shared/rate-limit/refunded.lua', 1],
-    [452, 'lua/shared/rate-limit/save.lua', 1],
-    [453, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [463, 'lua/shared/rate-limit/save.lua', 3],
-    [517, 'lua/rate-limit/refund.lua', 29],
+    [161, 'lua/shared/rate-limit/gcra.lua', 61],
+    [164, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [193, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [196, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [217, 'lua/shared/rate-limit/meters.lua', 1],
+    [263, 'lua/shared/rate-limit/meters.lua', 69],
+    [272, 'lua/shared/rate-limit/refund.lua', 1],
+    [322, 'lua/shared/rate-limit/refunded.lua', 1],
+    [347, 'lua/shared/rate-limit/save.lua', 1],
+    [348, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [358, 'lua/shared/rate-limit/save.lua', 3],
+    [412, 'lua/rate-limit/refund.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1624,7 +1359,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: 'a49ba366eae64f1f641a8b20360556bc16ce2ad2',
+    sha1: '790fe9f50a0c63fab6f5aafe24b75ba6e91bc690',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1784,25 +1519,6 @@ local function read_gcra(meter, stored)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
--- What would be taken ahead of now after so many units more.
-local function gcra_ahead(meter, units)
-  local cost, cost_rest = gcra_cost(meter, units)
-  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-  if rest >= meter.limit then
-    return ahead + 1, rest - meter.limit
-  end
-  return ahead, rest
-end
-
-local function wait_for_gcra(meter, units)
-  local ahead, rest = gcra_ahead(meter, units)
-  return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
-end
-
-local function count_gcra(meter, units)
-  gcra_set(meter, gcra_ahead(meter, units))
-end
-
 local function pack_gcra(meter)
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
@@ -1810,7 +1526,7 @@ end
 -- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
-local NO_LOG = string.rep('\\0', 8)
+local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
 
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -1835,32 +1551,6 @@ local function read_sliding_window(meter, stored)
   sliding_window_set(meter, total, without_first(log, past))
 end
 
-local function wait_for_sliding_window(meter, units)
-  local total, wait_us = meter.total, 0
-  for place = 1, #meter.log / PAIR_BYTES do
-    if total + units <= meter.limit then
-      return wait_us
-    end
-    local last_us, counted = pair_at(meter.log, place)
-    total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
-  end
-  return wait_us
-end
-
-local function count_sliding_window(meter, units)
-  local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / WINDOW_PARTS
-  local counted = units
-  if #log > 0 then
-    local last_us, last_units = pair_at(log, #log / PAIR_BYTES)
-    -- The log stays sorted over a small step back of the clock.
-    at_us = math.max(at_us, last_us)
-    if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
-      log, counted = string.sub(log, 1, -PAIR_BYTES - 1), counted + last_units
-    end
-  end
-  sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
-end
-
 local function pack_sliding_window(meter)
   return struct.pack('>d', meter.total) .. meter.log
 end
@@ -1883,23 +1573,6 @@ local function read_concurrency(meter, stored)
     lapsed = lapsed + 1
   end
   concurrency_set(meter, without_first(leases, lapsed))
-end
-
-local function wait_for_concurrency(meter)
-  if meter.held < meter.limit then
-    return 0
-  end
-  return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
-end
-
-local function count_concurrency(meter, token)
-  local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
-  -- Behind all others, but for those that were given a longer lease.
-  while place > 0 and pair_at(leases, place) > ends_us do
-    place = place - 1
-  end
-  local before = string.sub(leases, 1, place * PAIR_BYTES)
-  concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
 -- Frees the place of a take. False when it holds none; meters of other limits have no places.
@@ -1960,46 +1633,6 @@ local function read_meters(subject, limits, first, now_us)
   return meters
 end
 
--- How long until the limit allows so many units; 0: now.
-local function wait_for_meter(meter, units)
-  if meter.algorithm == 'gcra' then
-    return wait_for_gcra(meter, units)
-  elseif meter.algorithm == 'sliding-window' then
-    return wait_for_sliding_window(meter, units)
-  end
-  return wait_for_concurrency(meter)
-end
-
--- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
-local function longest_wait(meters, units)
-  local longest_us, denier = 0, 0
-  for place, meter in ipairs(meters) do
-    local wait_us = wait_for_meter(meter, units)
-    if wait_us > longest_us then
-      longest_us, denier = wait_us, place
-    end
-  end
-  return longest_us, denier
-end
-
-local function tell_meters(meters)
-  local told = {}
-  for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
-  end
-  return told
-end
-
--- Whether a limit can never allow so many units at once.
-local function is_too_much(meters, units)
-  for _, meter in ipairs(meters) do
-    if meter.algorithm ~= 'concurrency' and units > meter.burst then
-      return true
-    end
-  end
-  return false
-end
 -- Writes what the limits of a subject have counted.
 -- The key outlives what it counts by at least half of this. So it need not be told each time how long to
 -- live, and remembers a call for longer than its caller goes on repeating it.
@@ -2102,13 +1735,16 @@ return { 'released' }
     [91, 'lua/shared/rate-limit/gcra.lua', 1],
     [96, 'lua/shared/rate-limit/arrival.lua', 1],
     [123, 'lua/shared/rate-limit/gcra.lua', 7],
-    [180, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [238, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [288, 'lua/shared/rate-limit/meters.lua', 1],
-    [374, 'lua/shared/rate-limit/save.lua', 1],
-    [375, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [385, 'lua/shared/rate-limit/save.lua', 3],
-    [439, 'lua/rate-limit/release.lua', 24],
+    [158, 'lua/shared/rate-limit/gcra.lua', 61],
+    [161, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [190, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [193, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [214, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [226, 'lua/shared/rate-limit/meters.lua', 1],
+    [272, 'lua/shared/rate-limit/save.lua', 1],
+    [273, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [283, 'lua/shared/rate-limit/save.lua', 3],
+    [337, 'lua/rate-limit/release.lua', 24],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -2184,7 +1820,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '6e22357d7f1d31df671aca206b8b3c979358d254',
+    sha1: '3487a781cb4bf16b85d2f3f97ed0c773c590ee4b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2218,16 +1854,6 @@ end
 -- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
 -- a dot are those of callers.
 local CALL_MEMORY_US = 600000000
-
--- The token of this very call, if it was carried out before. The second value is true for a call whose
--- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
-local function recall_token(record, call)
-  if not record then
-    return nil, false
-  end
-  local number, token = struct.unpack('>dd', record)
-  return number == call and token or nil, number > call
-end
 
 local function forget_old_calls(state, now_us)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -2402,9 +2028,10 @@ return { 'judged', now_us, told, refused }
     [1, 'lua/rate-limit/take-each.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/rate-limit/calls.lua', 1],
-    [56, 'lua/shared/rate-limit/arrival.lua', 1],
-    [83, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [93, 'lua/rate-limit/take-each.lua', 26],
+    [33, 'lua/shared/rate-limit/calls.lua', 16],
+    [46, 'lua/shared/rate-limit/arrival.lua', 1],
+    [73, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [83, 'lua/rate-limit/take-each.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2478,7 +2105,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '867948f8b7210f565eebcb66e373d6d37c37385f',
+    sha1: '56621ef81aa33b0cb1e1fb6a36dc63eaee379eb8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2666,7 +2293,7 @@ end
 -- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
-local NO_LOG = string.rep('\\0', 8)
+local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
 
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -2758,18 +2385,6 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none; meters of other limits have no places.
-local function free_place(meter, token)
-  for place = 1, meter.held or 0 do
-    local _, holder = pair_at(meter.leases, place)
-    if holder == token then
-      local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
-      concurrency_set(meter, before .. without_first(meter.leases, place))
-      return true
-    end
-  end
-  return false
-end
 -- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
 -- Counts that lie further ahead of the clock than this were made before it stepped back. They are
@@ -2973,11 +2588,11 @@ return { 'taken', token, now_us, tell_meters(meters) }
     [125, 'lua/shared/rate-limit/gcra.lua', 7],
     [182, 'lua/shared/rate-limit/sliding-window.lua', 1],
     [240, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [290, 'lua/shared/rate-limit/meters.lua', 1],
-    [376, 'lua/shared/rate-limit/save.lua', 1],
-    [377, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [387, 'lua/shared/rate-limit/save.lua', 3],
-    [441, 'lua/rate-limit/take.lua', 26],
+    [278, 'lua/shared/rate-limit/meters.lua', 1],
+    [364, 'lua/shared/rate-limit/save.lua', 1],
+    [365, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [375, 'lua/shared/rate-limit/save.lua', 3],
+    [429, 'lua/rate-limit/take.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '698f23c1b14645717ed54bd3e8a62e0916c58c40',
+    sha1: 'efb612d2717ca3cf8204cd29562d8098ef5e8b68',
     reads: false,
     bytes: false,
     source: `--[[
@@ -143,42 +143,6 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
--- Tells the first in line that it is. Answers false when nobody waits any more.
-local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
-end
-
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
-local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
-end
-
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  return last_ticket, redis.call('ZRANK', queue, text)
-end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -266,11 +230,6 @@ local function save_freed_semaphore(state, semaphore, now_ms)
   save_semaphore(state, semaphore, now_ms)
 end
 
-local function save_changed(state, semaphore, now_ms, dirty)
-  if dirty then
-    save_semaphore(state, semaphore, now_ms)
-  end
-end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
 -- Permits whose lease has ended, removed by one call.
@@ -500,12 +459,12 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [34, 'lua/shared/tickets.lua', 1],
     [66, 'lua/shared/tell.lua', 1],
     [91, 'lua/shared/line.lua', 1],
-    [138, 'lua/shared/semaphore/state.lua', 1],
-    [184, 'lua/shared/semaphore/save.lua', 1],
-    [230, 'lua/shared/semaphore/permit.lua', 1],
-    [248, 'lua/shared/semaphore/permits.lua', 1],
-    [335, 'lua/shared/semaphore/serve.lua', 1],
-    [421, 'lua/semaphore/abandon.lua', 33],
+    [102, 'lua/shared/semaphore/state.lua', 1],
+    [148, 'lua/shared/semaphore/save.lua', 1],
+    [189, 'lua/shared/semaphore/permit.lua', 1],
+    [207, 'lua/shared/semaphore/permits.lua', 1],
+    [294, 'lua/shared/semaphore/serve.lua', 1],
+    [380, 'lua/semaphore/abandon.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([
@@ -574,7 +533,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '9822108143b98dc940c47e600a048ed0655cbc9c',
+    sha1: '6cc64fcc128a95f9ea7b6bb57dc57444c9e52767',
     reads: false,
     bytes: false,
     source: `--[[
@@ -686,33 +645,6 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
--- Tells the first in line that it is. Answers false when nobody waits any more.
-local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
-end
-
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
-local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
-end
-
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
 local function stand_in_line(queue, text, last_ticket)
@@ -801,12 +733,6 @@ end
 
 local function save_semaphore(state, semaphore, now_ms)
   redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
-local function save_freed_semaphore(state, semaphore, now_ms)
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  save_semaphore(state, semaphore, now_ms)
 end
 
 local function save_changed(state, semaphore, now_ms, dirty)
@@ -1076,12 +1002,14 @@ return { 'full', recheck_ms }
     [42, 'lua/shared/tickets.lua', 1],
     [74, 'lua/shared/tell.lua', 1],
     [99, 'lua/shared/line.lua', 1],
-    [146, 'lua/shared/semaphore/state.lua', 1],
-    [192, 'lua/shared/semaphore/save.lua', 1],
-    [238, 'lua/shared/semaphore/permit.lua', 1],
-    [256, 'lua/shared/semaphore/permits.lua', 1],
-    [343, 'lua/shared/semaphore/serve.lua', 1],
-    [429, 'lua/semaphore/acquire.lua', 41],
+    [110, 'lua/shared/line.lua', 39],
+    [119, 'lua/shared/semaphore/state.lua', 1],
+    [165, 'lua/shared/semaphore/save.lua', 1],
+    [200, 'lua/shared/semaphore/save.lua', 42],
+    [205, 'lua/shared/semaphore/permit.lua', 1],
+    [223, 'lua/shared/semaphore/permits.lua', 1],
+    [310, 'lua/shared/semaphore/serve.lua', 1],
+    [396, 'lua/semaphore/acquire.lua', 41],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1150,7 +1078,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '0d402d470c1108fcf83ea9f8d8f7c0489a9aead7',
+    sha1: '8010497a98cd6d314e11ec708f6044ae4a0fde0f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1175,18 +1103,6 @@ local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
 
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
-
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -1204,10 +1120,6 @@ end
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
 -- True unless it is certain that the process is gone.
@@ -1243,8 +1155,10 @@ return { 'cleared', existed }
   lines: [
     [1, 'lua/semaphore/clear.lua', 1],
     [15, 'lua/shared/tickets.lua', 1],
-    [47, 'lua/shared/tell.lua', 1],
-    [72, 'lua/semaphore/clear.lua', 17],
+    [23, 'lua/shared/tickets.lua', 21],
+    [35, 'lua/shared/tell.lua', 1],
+    [42, 'lua/shared/tell.lua', 12],
+    [56, 'lua/semaphore/clear.lua', 17],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1291,7 +1205,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: '230a20359aaf8f58fb1b75221a32cfd240a650a2',
+    sha1: 'beed6a9a912c705523ab49dc00e2c100e9696b45',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1310,11 +1224,6 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
 end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
@@ -1358,10 +1267,6 @@ local function open_semaphore(state)
   }
 end
 
--- Whether so much is free.
-local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
-end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
 
 -- How long a semaphore that nobody uses is remembered.
@@ -1403,47 +1308,15 @@ local function save_freed_semaphore(state, semaphore, now_ms)
   save_semaphore(state, semaphore, now_ms)
 end
 
-local function save_changed(state, semaphore, now_ms, dirty)
-  if dirty then
-    save_semaphore(state, semaphore, now_ms)
-  end
-end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
-local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
-end
-
--- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
-local function permit_of(permits, ids, id)
-  local token = redis.call('HGET', ids, 'i' .. id)
-  if not token then
-    return nil, nil
-  end
-  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
-end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
-
--- Removes permits, live or not.
-local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields = {}
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
 local function look_ahead(semaphore, permits)
@@ -1455,33 +1328,6 @@ local function look_ahead(semaphore, permits)
   end
 end
 
--- Ends one permit that is live.
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-  forget_permits(semaphore, permits, ids, { token })
-  if expires_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
-  end
-end
-
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
-  if ended[1] then
-    forget_permits(semaphore, permits, ids, ended)
-  end
-  look_ahead(semaphore, permits)
-  return true
-end
-
--- In how many milliseconds the next permit ends.
-local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
-
 -- In which step the keys go: they outlive the last permit, for a while.
 local function last_step(semaphore)
   return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
@@ -1491,27 +1337,6 @@ local function keep_permits(semaphore, permits, ids, now_ms)
   local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
-end
-
--- The token of the next permit, as text.
-local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
-end
-
--- Grants a ticket a permit.
-local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  local first, step = semaphore.used == 0, last_step(semaphore)
-  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-  semaphore.token = token
-  semaphore.used = semaphore.used + ticket.units
-  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', permits, expires_at_ms, token)
-  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  if first or last_step(semaphore) ~= step then
-    keep_permits(semaphore, permits, ids, now_ms)
-  end
 end
 
 local semaphore = open_semaphore(state)
@@ -1550,12 +1375,13 @@ return { 'extended', now_ms, ends }
   lines: [
     [1, 'lua/semaphore/extend.lua', 1],
     [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/shared/next-token.lua', 1],
-    [23, 'lua/shared/semaphore/state.lua', 1],
-    [69, 'lua/shared/semaphore/save.lua', 1],
-    [115, 'lua/shared/semaphore/permit.lua', 1],
-    [133, 'lua/shared/semaphore/permits.lua', 1],
-    [220, 'lua/semaphore/extend.lua', 18],
+    [18, 'lua/shared/semaphore/state.lua', 1],
+    [60, 'lua/shared/semaphore/save.lua', 1],
+    [101, 'lua/shared/semaphore/permit.lua', 1],
+    [106, 'lua/shared/semaphore/permits.lua', 1],
+    [111, 'lua/shared/semaphore/permits.lua', 20],
+    [121, 'lua/shared/semaphore/permits.lua', 57],
+    [132, 'lua/semaphore/extend.lua', 19],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1615,7 +1441,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'semaphore/inspect',
-    sha1: 'c3e474a2530c4017a57034b3426b9686b06cf776',
+    sha1: '3f81dee9522a0fba214e37b7ffb14f0d173c63e9',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1647,18 +1473,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -1714,10 +1528,6 @@ local function open_semaphore(state)
   }
 end
 
--- Whether so much is free.
-local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
-end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
 -- Permits whose lease has ended, removed by one call.
@@ -1726,15 +1536,6 @@ local MOST_REAPED = 1000
 local function parse_permit(text)
   local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
-end
-
--- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
-local function permit_of(permits, ids, id)
-  local token = redis.call('HGET', ids, 'i' .. id)
-  if not token then
-    return nil, nil
-  end
-  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
 
 local semaphore = open_semaphore(state)
@@ -1783,9 +1584,10 @@ return {
     [1, 'lua/semaphore/inspect.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/tickets.lua', 1],
-    [55, 'lua/shared/semaphore/state.lua', 1],
-    [101, 'lua/shared/semaphore/permit.lua', 1],
-    [119, 'lua/semaphore/inspect.lua', 21],
+    [31, 'lua/shared/tickets.lua', 21],
+    [43, 'lua/shared/semaphore/state.lua', 1],
+    [85, 'lua/shared/semaphore/permit.lua', 1],
+    [95, 'lua/semaphore/inspect.lua', 22],
   ],
   encode(args) {
     return [
@@ -1839,7 +1641,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '522990698e1efa33e9ae9bcaafd3d46fcadf6838',
+    sha1: 'c9165163426bb412d605e03eb98d3b48e93649b2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1879,18 +1681,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -1940,42 +1730,6 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
--- Tells the first in line that it is. Answers false when nobody waits any more.
-local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
-end
-
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
-local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
-end
-
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  return last_ticket, redis.call('ZRANK', queue, text)
-end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -2057,17 +1811,6 @@ local function save_semaphore(state, semaphore, now_ms)
   redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
 
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
-local function save_freed_semaphore(state, semaphore, now_ms)
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  save_semaphore(state, semaphore, now_ms)
-end
-
-local function save_changed(state, semaphore, now_ms, dirty)
-  if dirty then
-    save_semaphore(state, semaphore, now_ms)
-  end
-end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
 -- Permits whose lease has ended, removed by one call.
@@ -2078,14 +1821,6 @@ local function parse_permit(text)
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
--- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
-local function permit_of(permits, ids, id)
-  local token = redis.call('HGET', ids, 'i' .. id)
-  if not token then
-    return nil, nil
-  end
-  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
-end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
 -- The end of the keys is moved in steps, so that most grants need not move it.
@@ -2288,14 +2023,15 @@ return { 'released', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [63, 'lua/shared/tell.lua', 1],
-    [88, 'lua/shared/line.lua', 1],
-    [135, 'lua/shared/semaphore/state.lua', 1],
-    [181, 'lua/shared/semaphore/save.lua', 1],
-    [227, 'lua/shared/semaphore/permit.lua', 1],
-    [245, 'lua/shared/semaphore/permits.lua', 1],
-    [332, 'lua/shared/semaphore/serve.lua', 1],
-    [418, 'lua/semaphore/release.lua', 30],
+    [39, 'lua/shared/tickets.lua', 21],
+    [51, 'lua/shared/tell.lua', 1],
+    [76, 'lua/shared/line.lua', 1],
+    [87, 'lua/shared/semaphore/state.lua', 1],
+    [133, 'lua/shared/semaphore/save.lua', 1],
+    [168, 'lua/shared/semaphore/permit.lua', 1],
+    [178, 'lua/shared/semaphore/permits.lua', 1],
+    [265, 'lua/shared/semaphore/serve.lua', 1],
+    [351, 'lua/semaphore/release.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2347,7 +2083,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '1b725fc96fad0c879ddc15154b2b4d49cccc01ee',
+    sha1: 'c8e745905e9dac87a3b2bbfc1e563fc44c8430de',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2387,18 +2123,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -2448,42 +2172,6 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
--- Tells the first in line that it is. Answers false when nobody waits any more.
-local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
-end
-
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
-local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
-end
-
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  return last_ticket, redis.call('ZRANK', queue, text)
-end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -2565,17 +2253,6 @@ local function save_semaphore(state, semaphore, now_ms)
   redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
 
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
-local function save_freed_semaphore(state, semaphore, now_ms)
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  save_semaphore(state, semaphore, now_ms)
-end
-
-local function save_changed(state, semaphore, now_ms, dirty)
-  if dirty then
-    save_semaphore(state, semaphore, now_ms)
-  end
-end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
 -- Permits whose lease has ended, removed by one call.
@@ -2586,14 +2263,6 @@ local function parse_permit(text)
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
--- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
-local function permit_of(permits, ids, id)
-  local token = redis.call('HGET', ids, 'i' .. id)
-  if not token then
-    return nil, nil
-  end
-  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
-end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
 -- The end of the keys is moved in steps, so that most grants need not move it.
@@ -2620,14 +2289,6 @@ local function look_ahead(semaphore, permits)
   if not soonest then
     semaphore.used = 0
     semaphore.last_end_ms = 0
-  end
-end
-
--- Ends one permit that is live.
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-  forget_permits(semaphore, permits, ids, { token })
-  if expires_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
   end
 end
 
@@ -2800,14 +2461,16 @@ return { 'resized', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [63, 'lua/shared/tell.lua', 1],
-    [88, 'lua/shared/line.lua', 1],
-    [135, 'lua/shared/semaphore/state.lua', 1],
-    [181, 'lua/shared/semaphore/save.lua', 1],
-    [227, 'lua/shared/semaphore/permit.lua', 1],
-    [245, 'lua/shared/semaphore/permits.lua', 1],
-    [332, 'lua/shared/semaphore/serve.lua', 1],
-    [418, 'lua/semaphore/resize.lua', 30],
+    [39, 'lua/shared/tickets.lua', 21],
+    [51, 'lua/shared/tell.lua', 1],
+    [76, 'lua/shared/line.lua', 1],
+    [87, 'lua/shared/semaphore/state.lua', 1],
+    [133, 'lua/shared/semaphore/save.lua', 1],
+    [168, 'lua/shared/semaphore/permit.lua', 1],
+    [178, 'lua/shared/semaphore/permits.lua', 1],
+    [207, 'lua/shared/semaphore/permits.lua', 38],
+    [257, 'lua/shared/semaphore/serve.lua', 1],
+    [343, 'lua/semaphore/resize.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2855,7 +2518,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'be71e356299e8f033dbb412b6dbfb90ab7e38ce3',
+    sha1: '8d03f405eb1d5edd5b1d68a9872f9e1de1b87023',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2892,18 +2555,6 @@ end
 --   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
 -- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
 -- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
-
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -2953,42 +2604,6 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
--- Tells the first in line that it is. Answers false when nobody waits any more.
-local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
-end
-
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
-local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
-end
-
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  return last_ticket, redis.call('ZRANK', queue, text)
-end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -3076,11 +2691,6 @@ local function save_freed_semaphore(state, semaphore, now_ms)
   save_semaphore(state, semaphore, now_ms)
 end
 
-local function save_changed(state, semaphore, now_ms, dirty)
-  if dirty then
-    save_semaphore(state, semaphore, now_ms)
-  end
-end
 -- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
 -- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
 -- Permits whose lease has ended, removed by one call.
@@ -3091,14 +2701,6 @@ local function parse_permit(text)
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
--- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
-local function permit_of(permits, ids, id)
-  local token = redis.call('HGET', ids, 'i' .. id)
-  if not token then
-    return nil, nil
-  end
-  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
-end
 -- Granting permits and removing them; see shared/semaphore/permit.
 local PERMITS_KEPT_MS = 600000
 -- The end of the keys is moved in steps, so that most grants need not move it.
@@ -3125,14 +2727,6 @@ local function look_ahead(semaphore, permits)
   if not soonest then
     semaphore.used = 0
     semaphore.last_end_ms = 0
-  end
-end
-
--- Ends one permit that is live.
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-  forget_permits(semaphore, permits, ids, { token })
-  if expires_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
   end
 end
 
@@ -3297,14 +2891,16 @@ return { 'served', served == 'more' and 1 or 0 }
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/next-token.lua', 1],
     [28, 'lua/shared/tickets.lua', 1],
-    [60, 'lua/shared/tell.lua', 1],
-    [85, 'lua/shared/line.lua', 1],
-    [132, 'lua/shared/semaphore/state.lua', 1],
-    [178, 'lua/shared/semaphore/save.lua', 1],
-    [224, 'lua/shared/semaphore/permit.lua', 1],
-    [242, 'lua/shared/semaphore/permits.lua', 1],
-    [329, 'lua/shared/semaphore/serve.lua', 1],
-    [415, 'lua/semaphore/serve.lua', 27],
+    [36, 'lua/shared/tickets.lua', 21],
+    [48, 'lua/shared/tell.lua', 1],
+    [73, 'lua/shared/line.lua', 1],
+    [84, 'lua/shared/semaphore/state.lua', 1],
+    [130, 'lua/shared/semaphore/save.lua', 1],
+    [171, 'lua/shared/semaphore/permit.lua', 1],
+    [181, 'lua/shared/semaphore/permits.lua', 1],
+    [210, 'lua/shared/semaphore/permits.lua', 38],
+    [260, 'lua/shared/semaphore/serve.lua', 1],
+    [346, 'lua/semaphore/serve.lua', 27],
   ],
   encode(args) {
     return withoutDefaults([

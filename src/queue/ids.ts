@@ -16,7 +16,7 @@ const MILLION = 1_000_000
  * numbers, and most share all but the last digits.
  */
 export function toIds(source: Pick<Source, 'partition'>, first: number, count: number): string[] {
-  const ids = new Array<string>(count)
+  const ids: string[] = []
   let millions = Math.floor(first / MILLION)
   let rest = first - millions * MILLION
   let beginning = toId(source, millions)
@@ -26,7 +26,7 @@ export function toIds(source: Pick<Source, 'partition'>, first: number, count: n
       rest = 0
       beginning = toId(source, millions)
     }
-    ids[at] = beginning + String(MILLION + rest).slice(1)
+    ids.push(beginning + String(MILLION + rest).slice(1))
   }
   return ids
 }

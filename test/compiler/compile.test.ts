@@ -164,3 +164,11 @@ test('a page receives the tables between its markers and keeps everything else',
   expect(once.endsWith('<!-- /generated:keys -->\nafter')).toBe(true)
   expect(withTables(once, contract, 'demo')).toBe(once)
 })
+
+test('functions that nobody calls are left out of a script, with what only they call', () => {
+  const { source, lines } = operation('demo/clear')
+
+  expect(source).not.toMatch(/never_called|drop_again|nobody calls/)
+  const at = source.split('\n').indexOf('local function drop(key)')
+  expect(locate(lines, at + 1)).toEqual({ file: 'good/shared/drop.lua', line: 10 })
+})

@@ -24,6 +24,7 @@ import { type RedisCall, redisCalls } from './redis-calls.ts'
 import { literal } from './scope.ts'
 import { readScript, refuseInto, type Script } from './script.ts'
 import { readTree, type Tree } from './tree.ts'
+import { withoutUnused } from './without-unused.ts'
 
 const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations]
 
@@ -72,7 +73,7 @@ function structureOf(name: string, scripts: readonly Script[]): StructureContrac
 
 function operationOf(script: Script): OperationContract {
   const { structure, head, declarations, built } = script
-  const source = withKeysInTables(script)
+  const { source, lines } = withoutUnused(script, { source: withKeysInTables(script), lines: built.lines })
   return {
     structure,
     sha1: createHash('sha1').update(source).digest('hex'),
@@ -84,7 +85,7 @@ function operationOf(script: Script): OperationContract {
     arguments: declarations.arguments.map(argumentOf),
     answers: Object.fromEntries([...head.answers].map(([word, { fields }]) => [word, fields ?? []])),
     optional: script.optional,
-    lines: built.lines,
+    lines,
     source,
   }
 }

@@ -15,15 +15,15 @@
 --     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
 local FEED_LAYOUT = '1'
-local NO_STATE = string.rep('\0', 13 * 8)
+local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or NO_STATE
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
     struct.unpack('>ddddddd', readable, rest)

@@ -62,7 +62,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   end
   queue.token = token
   redis.call('HSET', keys.jobs, unpack(runs))
-  widen(queue, WIDE_LEASES, ends, '+inf', WIDE)
+  widen(queue, WIDE_LEASES, ends, '+inf')
   redis.call('ZADD', keys.leases, unpack(ends))
   note_due(queue, now_ms + lease_ms)
   note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)

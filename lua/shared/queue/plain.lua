@@ -129,7 +129,7 @@ local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, 
   end
   redis.call('LTRIM', ready, string.format('%d', count), '-1')
   redis.call('HSET', jobs, unpack(runs))
-  widen(queue, WIDE_LEASES, scores, '+inf', WIDE)
+  widen(queue, WIDE_LEASES, scores, '+inf')
   redis.call('ZADD', leases, unpack(scores))
   note_due(queue, ends_ms)
   note_waited(queue, numbers, names, are_alike, sum_us, now_us)

@@ -24,7 +24,7 @@ end
 -- Before the first job of all.
 local function begin_jobs(keys, queue)
   local entry = {}
-  widen(queue, WIDE_JOBS, entry, '~', WIDE)
+  widen(queue, WIDE_JOBS, entry, '~')
   if #entry > 0 then
     redis.call('HSET', keys.jobs, unpack(entry))
   end

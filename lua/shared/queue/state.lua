@@ -22,15 +22,14 @@
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT = '1'
-local USUAL_AT = 29 * 8 + 1
-local NO_STATE = string.rep('\0', 29 * 8)
+local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
-  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or NO_STATE
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == QUEUE_LAYOUT and packed or NO_STATE
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
@@ -74,6 +73,6 @@ local function open_queue(meta, codec, caller)
     claimed = claimed,
     dead = dead,
     done = done,
-    usual = string.sub(readable, USUAL_AT),
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
   }
 end

@@ -2,7 +2,7 @@
 -- last one has left the window: never too little counts, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
-local NO_LOG = string.rep('\0', 8)
+local NO_LOG = '\0\0\0\0\0\0\0\0'
 
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
