@@ -10,7 +10,7 @@ import { type Stands, type With, withStands } from './stands.ts'
 import { compareTurns, type Results, type Turn } from './turns.ts'
 
 const ALONE: CompareOptions = { rounds: 5, perRound: 2000 }
-const CROWDED: CompareOptions = { rounds: 5, perRound: 10_000, inFlight: 100 }
+const CROWDED: CompareOptions = { rounds: 5, perRound: 30_000, inFlight: 100 }
 const BULK_JOBS = 20 * BULK
 
 export async function compareAdds(bench: Bench): Promise<void> {

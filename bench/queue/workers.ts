@@ -11,6 +11,8 @@ import { compareTurns, type Results, type Turn } from './turns.ts'
 const CONCURRENCIES = [1, 50, 200]
 export const CROWD = 50
 const JOBS = 10_000
+/** Of many at once, so many that the engine has compiled all that runs: its first ten thousand cost twice as much. */
+const STEADY_JOBS = 50_000
 const GROUPS = 100
 const PRIORITIES = 10
 const FAILING = 10
@@ -19,7 +21,10 @@ const FAILURE = new Error('failed on purpose')
 export async function compareWorkers(bench: Bench): Promise<void> {
   await withStands(bench, async (stands) => {
     for (const concurrency of CONCURRENCIES) {
-      const results = await compareOn(bench, stands, `worker, ${concurrency} in flight`, { concurrency })
+      const results = await compareOn(bench, stands, `worker, ${concurrency} in flight`, {
+        concurrency,
+        ...(concurrency >= CROWD ? { jobs: STEADY_JOBS } : {}),
+      })
       if (concurrency === CROWD) judge(bench, results)
     }
     const more = (what: string): string => `worker, ${CROWD} in flight, ${what}`
@@ -47,6 +52,8 @@ export async function compareWorkersOnDisk(bench: Bench, where: string): Promise
 }
 
 interface Plan extends Terms {
+  /** Of a round; default 10,000. */
+  readonly jobs?: number
   /** What a contender must heed to take part. */
   readonly fields?: readonly (keyof Job)[]
 }
@@ -61,7 +68,7 @@ interface Terms {
 function compareOn(bench: Bench, stands: Stands, title: string, plan: Plan): Promise<Results> {
   const sources = [...stands.offering('work', ...(plan.fields ?? []))]
   const turns = new Map(sources.map(([name, source]) => [name, working(source, plan, stands.empty)]))
-  return compareTurns(bench, title, turns, { jobs: JOBS })
+  return compareTurns(bench, title, turns, { jobs: plan.jobs ?? JOBS })
 }
 
 /** Fills the queue, works on as many jobs as were added now, and empties what is left, if it should. */
