@@ -93,7 +93,14 @@ end
 if queue.noted then
   leave_notes(notes, stats, queue, queue.noted, now_ms)
 end
-save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
+save_queue_and_call(
+  meta,
+  queue,
+  caller,
+  call,
+  now_ms,
+  string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
+)
 return {
   'claimed',
   now_ms,

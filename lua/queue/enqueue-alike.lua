@@ -58,6 +58,7 @@ local now_us = clock_us()
 local count = #payloads - payloads_at + 1
 local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
+local first_seq = string.format(form, first - base)
 if queue.usual == '' then
   queue.usual = name
 end
@@ -91,5 +92,5 @@ if queue.listened_ms * 1000 > now_us then
 end
 local now_ms = math.floor(now_us / 1000)
 leave_notes(notes, stats, queue, count_note('e', name, count), now_ms)
-save_queue_and_call(meta, queue, caller, call, now_ms, exact(first))
+save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)
 return { 'enqueued', first }

@@ -2,11 +2,12 @@
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
 -- whose values do not begin with two numbers.
+-- @include shared/exact
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -16,9 +17,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end

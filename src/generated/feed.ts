@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: 'af1ae30555ac4895f15a78c08255f6e4525c0ccb',
+    sha1: 'c9c461274da3f00f1db92b1ae8d41f49a1dcf079',
     reads: false,
     bytes: false,
     source: `--[[
@@ -64,9 +64,14 @@ local token = ARGV[3] -- text: token of the claim
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; none: all of the claim
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -82,7 +87,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -92,9 +97,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -421,19 +426,20 @@ return { 'acked', #done, refused }
   lines: [
     [1, 'lua/feed/ack.lua', 1],
     [23, 'lua/shared/exact.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/calls.lua', 1],
-    [80, 'lua/shared/feed/meta.lua', 1],
-    [130, 'lua/shared/feed/save.lua', 1],
-    [132, 'lua/shared/feed/save.lua', 14],
-    [158, 'lua/shared/feed/entry.lua', 1],
-    [222, 'lua/shared/feed/entry.lua', 69],
-    [225, 'lua/shared/feed/work.lua', 1],
-    [240, 'lua/shared/feed/work.lua', 39],
-    [252, 'lua/shared/feed/remove.lua', 1],
-    [278, 'lua/shared/feed/leases.lua', 1],
-    [291, 'lua/shared/feed/places.lua', 1],
-    [316, 'lua/feed/ack.lua', 33],
+    [33, 'lua/shared/clock.lua', 1],
+    [39, 'lua/shared/calls.lua', 1],
+    [43, 'lua/shared/calls.lua', 6],
+    [85, 'lua/shared/feed/meta.lua', 1],
+    [135, 'lua/shared/feed/save.lua', 1],
+    [137, 'lua/shared/feed/save.lua', 14],
+    [163, 'lua/shared/feed/entry.lua', 1],
+    [227, 'lua/shared/feed/entry.lua', 69],
+    [230, 'lua/shared/feed/work.lua', 1],
+    [245, 'lua/shared/feed/work.lua', 39],
+    [257, 'lua/shared/feed/remove.lua', 1],
+    [283, 'lua/shared/feed/leases.lua', 1],
+    [296, 'lua/shared/feed/places.lua', 1],
+    [321, 'lua/feed/ack.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -485,7 +491,7 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: 'de7dad9552a2b9610df1e179456927672d35ac85',
+    sha1: '7ca89f9e334eac77601a8a8ff4ee474d5277c0f3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -504,9 +510,14 @@ local to = ARGV[2] -- text: the marker
 local rewind = ARGV[3] == '1' -- flag: whether it may move back
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
@@ -608,9 +619,9 @@ return { 'advanced', format_marker(feed.epoch, position) }
   lines: [
     [1, 'lua/feed/advance.lua', 1],
     [16, 'lua/shared/exact.lua', 1],
-    [21, 'lua/shared/feed/meta.lua', 1],
-    [71, 'lua/shared/feed/marker.lua', 1],
-    [93, 'lua/feed/advance.lua', 19],
+    [26, 'lua/shared/feed/meta.lua', 1],
+    [76, 'lua/shared/feed/marker.lua', 1],
+    [98, 'lua/feed/advance.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -667,7 +678,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: 'edfd56abc461c74374aa54412d305fdadd95fb66',
+    sha1: 'b506ae7afe489c784a0fd2f4255575aaa395319c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -691,9 +702,14 @@ local origin = ARGV[7] -- text: who appends, without spaces or '#'; may be empty
 local bodies, bodies_at = ARGV, 8 -- repeated (body:bytes): the messages
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
 -- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
@@ -719,7 +735,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -729,9 +745,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -937,18 +953,19 @@ return { 'appended', feed.epoch, first }
   lines: [
     [1, 'lua/feed/append-alike.lua', 1],
     [21, 'lua/shared/exact.lua', 1],
-    [26, 'lua/shared/exact-range.lua', 1],
-    [36, 'lua/shared/clock.lua', 1],
-    [42, 'lua/shared/calls.lua', 1],
-    [82, 'lua/shared/wake.lua', 1],
-    [94, 'lua/shared/feed/meta.lua', 1],
-    [144, 'lua/shared/feed/save.lua', 1],
-    [146, 'lua/shared/feed/save.lua', 14],
-    [172, 'lua/shared/feed/save-call.lua', 1],
-    [180, 'lua/shared/feed/add-entry.lua', 1],
-    [188, 'lua/shared/feed/keep-alive.lua', 1],
-    [192, 'lua/shared/feed/quick.lua', 1],
-    [227, 'lua/feed/append-alike.lua', 32],
+    [31, 'lua/shared/exact-range.lua', 1],
+    [41, 'lua/shared/clock.lua', 1],
+    [47, 'lua/shared/calls.lua', 1],
+    [51, 'lua/shared/calls.lua', 6],
+    [87, 'lua/shared/wake.lua', 1],
+    [99, 'lua/shared/feed/meta.lua', 1],
+    [149, 'lua/shared/feed/save.lua', 1],
+    [151, 'lua/shared/feed/save.lua', 14],
+    [177, 'lua/shared/feed/save-call.lua', 1],
+    [185, 'lua/shared/feed/add-entry.lua', 1],
+    [193, 'lua/shared/feed/keep-alive.lua', 1],
+    [197, 'lua/shared/feed/quick.lua', 1],
+    [232, 'lua/feed/append-alike.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.bodies.length)
@@ -1025,7 +1042,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'ce09865a8df3c34cdd9975ba4dfd8da743461db2',
+    sha1: 'dad68f6f261982ecea4c9c57a30f8d8021b1cef6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1062,9 +1079,14 @@ local remember_ms = tonumber(ARGV[9]) -- integer: how long idempotency keys are 
 local messages, messages_at = ARGV, 10 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
 -- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
@@ -1090,7 +1112,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -1100,9 +1122,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -1729,25 +1751,26 @@ return { 'appended', feed.epoch, first, created, duplicates }
   lines: [
     [1, 'lua/feed/append.lua', 1],
     [34, 'lua/shared/exact.lua', 1],
-    [39, 'lua/shared/exact-range.lua', 1],
-    [49, 'lua/shared/clock.lua', 1],
-    [55, 'lua/shared/calls.lua', 1],
-    [95, 'lua/shared/wake.lua', 1],
-    [107, 'lua/shared/feed/meta.lua', 1],
-    [157, 'lua/shared/feed/save.lua', 1],
-    [196, 'lua/shared/feed/save-call.lua', 1],
-    [204, 'lua/shared/feed/entry.lua', 1],
-    [284, 'lua/shared/feed/add-entry.lua', 1],
-    [292, 'lua/shared/feed/remove.lua', 1],
-    [318, 'lua/shared/feed/expiry.lua', 1],
-    [410, 'lua/shared/feed/park.lua', 1],
-    [428, 'lua/shared/feed/show-due.lua', 1],
-    [429, 'lua/shared/feed/parked.lua', 1],
-    [448, 'lua/shared/feed/show-due.lua', 3],
-    [490, 'lua/shared/feed/once.lua', 1],
-    [513, 'lua/shared/feed/retention.lua', 1],
-    [566, 'lua/shared/feed/keep-alive.lua', 1],
-    [602, 'lua/feed/append.lua', 51],
+    [44, 'lua/shared/exact-range.lua', 1],
+    [54, 'lua/shared/clock.lua', 1],
+    [60, 'lua/shared/calls.lua', 1],
+    [64, 'lua/shared/calls.lua', 6],
+    [100, 'lua/shared/wake.lua', 1],
+    [112, 'lua/shared/feed/meta.lua', 1],
+    [162, 'lua/shared/feed/save.lua', 1],
+    [201, 'lua/shared/feed/save-call.lua', 1],
+    [209, 'lua/shared/feed/entry.lua', 1],
+    [289, 'lua/shared/feed/add-entry.lua', 1],
+    [297, 'lua/shared/feed/remove.lua', 1],
+    [323, 'lua/shared/feed/expiry.lua', 1],
+    [415, 'lua/shared/feed/park.lua', 1],
+    [433, 'lua/shared/feed/show-due.lua', 1],
+    [434, 'lua/shared/feed/parked.lua', 1],
+    [453, 'lua/shared/feed/show-due.lua', 3],
+    [495, 'lua/shared/feed/once.lua', 1],
+    [518, 'lua/shared/feed/retention.lua', 1],
+    [571, 'lua/shared/feed/keep-alive.lua', 1],
+    [607, 'lua/feed/append.lua', 51],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.messages.length * 5)
@@ -1831,7 +1854,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: 'cf92431c21a57015c8a3f0a1cb02aada7fb74fe4',
+    sha1: 'fa277dda78d068188ffaa2207187b2bc3761f751',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1872,9 +1895,14 @@ local dead_channel = ARGV[9] -- text: where those wait who read dead letters
 local sharded = ARGV[10] == '1' -- flag: whether that is a sharded channel
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1890,7 +1918,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -1900,9 +1928,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -2564,29 +2592,30 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
   lines: [
     [1, 'lua/feed/claim.lua', 1],
     [38, 'lua/shared/exact.lua', 1],
-    [43, 'lua/shared/clock.lua', 1],
-    [49, 'lua/shared/calls.lua', 1],
-    [95, 'lua/shared/wake.lua', 1],
-    [107, 'lua/shared/feed/meta.lua', 1],
-    [157, 'lua/shared/feed/save.lua', 1],
-    [196, 'lua/shared/feed/entry.lua', 1],
-    [297, 'lua/shared/feed/add-entry.lua', 1],
-    [305, 'lua/shared/feed/work.lua', 1],
-    [343, 'lua/shared/feed/remove.lua', 1],
-    [369, 'lua/shared/feed/expiry.lua', 1],
-    [383, 'lua/shared/feed/show-due.lua', 1],
-    [384, 'lua/shared/feed/parked.lua', 1],
-    [403, 'lua/shared/feed/show-due.lua', 3],
-    [445, 'lua/shared/feed/leases.lua', 1],
-    [461, 'lua/shared/feed/claimed-entries.lua', 1],
-    [470, 'lua/shared/feed/lapse.lua', 1],
-    [504, 'lua/shared/feed/free.lua', 1],
-    [557, 'lua/shared/feed/open-claim.lua', 1],
-    [573, 'lua/shared/feed/bury.lua', 1],
-    [586, 'lua/shared/feed/prolong.lua', 1],
-    [606, 'lua/shared/feed/recheck.lua', 1],
-    [616, 'lua/shared/feed/keep-alive.lua', 1],
-    [652, 'lua/feed/claim.lua', 59],
+    [48, 'lua/shared/clock.lua', 1],
+    [54, 'lua/shared/calls.lua', 1],
+    [58, 'lua/shared/calls.lua', 6],
+    [100, 'lua/shared/wake.lua', 1],
+    [112, 'lua/shared/feed/meta.lua', 1],
+    [162, 'lua/shared/feed/save.lua', 1],
+    [201, 'lua/shared/feed/entry.lua', 1],
+    [302, 'lua/shared/feed/add-entry.lua', 1],
+    [310, 'lua/shared/feed/work.lua', 1],
+    [348, 'lua/shared/feed/remove.lua', 1],
+    [374, 'lua/shared/feed/expiry.lua', 1],
+    [388, 'lua/shared/feed/show-due.lua', 1],
+    [389, 'lua/shared/feed/parked.lua', 1],
+    [408, 'lua/shared/feed/show-due.lua', 3],
+    [450, 'lua/shared/feed/leases.lua', 1],
+    [466, 'lua/shared/feed/claimed-entries.lua', 1],
+    [475, 'lua/shared/feed/lapse.lua', 1],
+    [509, 'lua/shared/feed/free.lua', 1],
+    [562, 'lua/shared/feed/open-claim.lua', 1],
+    [578, 'lua/shared/feed/bury.lua', 1],
+    [591, 'lua/shared/feed/prolong.lua', 1],
+    [611, 'lua/shared/feed/recheck.lua', 1],
+    [621, 'lua/shared/feed/keep-alive.lua', 1],
+    [657, 'lua/feed/claim.lua', 59],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4241,7 +4270,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: '557276102c4fa4bf30d93d010706bf97339e18ff',
+    sha1: '9f252aac4ff967ac39a4d9399c16149ad13429f9',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4271,9 +4300,14 @@ local include_claimed = ARGV[5] == '1' -- flag: whether messages under a live cl
 local include_delayed = ARGV[6] == '1' -- flag: whether delayed ones are shown after the last visible one
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -4662,20 +4696,20 @@ return {
   lines: [
     [1, 'lua/feed/read.lua', 1],
     [27, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/feed/meta.lua', 1],
-    [88, 'lua/shared/feed/entry.lua', 1],
-    [125, 'lua/shared/feed/entry.lua', 65],
-    [155, 'lua/shared/feed/work.lua', 1],
-    [170, 'lua/shared/feed/work.lua', 21],
-    [188, 'lua/shared/feed/parked.lua', 1],
-    [207, 'lua/shared/feed/leases.lua', 1],
-    [211, 'lua/shared/feed/leases.lua', 9],
-    [216, 'lua/shared/feed/marker.lua', 1],
-    [238, 'lua/shared/feed/start.lua', 1],
-    [263, 'lua/shared/feed/held.lua', 1],
-    [294, 'lua/shared/feed/reading.lua', 1],
-    [367, 'lua/feed/read.lua', 38],
+    [37, 'lua/shared/clock.lua', 1],
+    [43, 'lua/shared/feed/meta.lua', 1],
+    [93, 'lua/shared/feed/entry.lua', 1],
+    [130, 'lua/shared/feed/entry.lua', 65],
+    [160, 'lua/shared/feed/work.lua', 1],
+    [175, 'lua/shared/feed/work.lua', 21],
+    [193, 'lua/shared/feed/parked.lua', 1],
+    [212, 'lua/shared/feed/leases.lua', 1],
+    [216, 'lua/shared/feed/leases.lua', 9],
+    [221, 'lua/shared/feed/marker.lua', 1],
+    [243, 'lua/shared/feed/start.lua', 1],
+    [268, 'lua/shared/feed/held.lua', 1],
+    [299, 'lua/shared/feed/reading.lua', 1],
+    [372, 'lua/feed/read.lua', 38],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4738,7 +4772,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '7c5f7c7a94ecc3dd02ad83b2bf2eb86ea1d79df5',
+    sha1: '96ca8952d80289b5afe0a87523a3dfddf39e0fa9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4772,11 +4806,21 @@ end
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
 -- whose values do not begin with two numbers.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -4786,9 +4830,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -4987,13 +5031,15 @@ return { 'released', #places }
     [1, 'lua/feed/release.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/calls.lua', 1],
-    [74, 'lua/shared/wake.lua', 1],
-    [86, 'lua/shared/feed/meta.lua', 1],
-    [136, 'lua/shared/feed/leases.lua', 1],
-    [152, 'lua/shared/feed/lapse.lua', 1],
-    [170, 'lua/shared/feed/places.lua', 1],
-    [195, 'lua/shared/feed/keep-alive.lua', 1],
-    [206, 'lua/feed/release.lua', 31],
+    [32, 'lua/shared/exact.lua', 1],
+    [42, 'lua/shared/calls.lua', 6],
+    [84, 'lua/shared/wake.lua', 1],
+    [96, 'lua/shared/feed/meta.lua', 1],
+    [146, 'lua/shared/feed/leases.lua', 1],
+    [162, 'lua/shared/feed/lapse.lua', 1],
+    [180, 'lua/shared/feed/places.lua', 1],
+    [205, 'lua/shared/feed/keep-alive.lua', 1],
+    [216, 'lua/feed/release.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.ids.length)
@@ -5055,7 +5101,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: 'b5564ab7e729a7a36cf0dec024594572f85810e1',
+    sha1: '0e5c7d484790ce41c972b256bd91bdfe41381eda',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5080,9 +5126,14 @@ local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -5098,7 +5149,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -5108,9 +5159,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -5391,18 +5442,19 @@ return { 'removed', count, held }
   lines: [
     [1, 'lua/feed/remove.lua', 1],
     [22, 'lua/shared/exact.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/calls.lua', 1],
-    [79, 'lua/shared/feed/meta.lua', 1],
-    [129, 'lua/shared/feed/save.lua', 1],
-    [131, 'lua/shared/feed/save.lua', 14],
-    [157, 'lua/shared/feed/entry.lua', 1],
-    [221, 'lua/shared/feed/entry.lua', 69],
-    [224, 'lua/shared/feed/remove.lua', 1],
-    [250, 'lua/shared/feed/leases.lua', 1],
-    [254, 'lua/shared/feed/leases.lua', 9],
-    [259, 'lua/shared/feed/places.lua', 1],
-    [284, 'lua/feed/remove.lua', 31],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/calls.lua', 1],
+    [42, 'lua/shared/calls.lua', 6],
+    [84, 'lua/shared/feed/meta.lua', 1],
+    [134, 'lua/shared/feed/save.lua', 1],
+    [136, 'lua/shared/feed/save.lua', 14],
+    [162, 'lua/shared/feed/entry.lua', 1],
+    [226, 'lua/shared/feed/entry.lua', 69],
+    [229, 'lua/shared/feed/remove.lua', 1],
+    [255, 'lua/shared/feed/leases.lua', 1],
+    [259, 'lua/shared/feed/leases.lua', 9],
+    [264, 'lua/shared/feed/places.lua', 1],
+    [289, 'lua/feed/remove.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -5449,7 +5501,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: 'c14df25d53608a8dca2b5aeaea99939819a16bd0',
+    sha1: '4341480322f3cd808e079f69e155f6f0a0e3c03b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5473,9 +5525,14 @@ local channel = ARGV[1] -- text: where those who wait listen; empty: nobody wait
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -5907,25 +5964,25 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
   lines: [
     [1, 'lua/feed/settle.lua', 1],
     [21, 'lua/shared/exact.lua', 1],
-    [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/shared/wake.lua', 1],
-    [44, 'lua/shared/feed/meta.lua', 1],
-    [94, 'lua/shared/feed/save.lua', 1],
-    [96, 'lua/shared/feed/save.lua', 14],
-    [122, 'lua/shared/feed/entry.lua', 1],
-    [202, 'lua/shared/feed/add-entry.lua', 1],
-    [210, 'lua/shared/feed/remove.lua', 1],
-    [236, 'lua/shared/feed/expiry.lua', 1],
-    [250, 'lua/shared/feed/expiry.lua', 37],
-    [306, 'lua/shared/feed/show-due.lua', 1],
-    [307, 'lua/shared/feed/parked.lua', 1],
-    [326, 'lua/shared/feed/show-due.lua', 3],
-    [368, 'lua/shared/feed/leases.lua', 1],
-    [376, 'lua/shared/feed/leases.lua', 14],
-    [379, 'lua/shared/feed/lapse.lua', 1],
-    [413, 'lua/shared/feed/keep-alive.lua', 1],
-    [424, 'lua/shared/feed/due.lua', 1],
-    [431, 'lua/feed/settle.lua', 35],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/wake.lua', 1],
+    [49, 'lua/shared/feed/meta.lua', 1],
+    [99, 'lua/shared/feed/save.lua', 1],
+    [101, 'lua/shared/feed/save.lua', 14],
+    [127, 'lua/shared/feed/entry.lua', 1],
+    [207, 'lua/shared/feed/add-entry.lua', 1],
+    [215, 'lua/shared/feed/remove.lua', 1],
+    [241, 'lua/shared/feed/expiry.lua', 1],
+    [255, 'lua/shared/feed/expiry.lua', 37],
+    [311, 'lua/shared/feed/show-due.lua', 1],
+    [312, 'lua/shared/feed/parked.lua', 1],
+    [331, 'lua/shared/feed/show-due.lua', 3],
+    [373, 'lua/shared/feed/leases.lua', 1],
+    [381, 'lua/shared/feed/leases.lua', 14],
+    [384, 'lua/shared/feed/lapse.lua', 1],
+    [418, 'lua/shared/feed/keep-alive.lua', 1],
+    [429, 'lua/shared/feed/due.lua', 1],
+    [436, 'lua/feed/settle.lua', 35],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5970,7 +6027,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: 'ba14107f91d1cf1c1b058ea4b7cd33bb5b8c2691',
+    sha1: '922a92633bf9fec63655c76ae6871c748872e734',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5999,9 +6056,14 @@ local from = ARGV[3] -- text: marker where a new one begins; empty: the oldest m
 local protected = ARGV[4] == '1' -- flag: whether retention waits for it
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -6217,13 +6279,13 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
   lines: [
     [1, 'lua/feed/subscribe.lua', 1],
     [26, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/feed/meta.lua', 1],
-    [87, 'lua/shared/feed/save.lua', 1],
-    [126, 'lua/shared/feed/marker.lua', 1],
-    [148, 'lua/shared/feed/start.lua', 1],
-    [173, 'lua/shared/feed/keep-alive.lua', 1],
-    [209, 'lua/feed/subscribe.lua', 33],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/shared/feed/meta.lua', 1],
+    [92, 'lua/shared/feed/save.lua', 1],
+    [131, 'lua/shared/feed/marker.lua', 1],
+    [153, 'lua/shared/feed/start.lua', 1],
+    [178, 'lua/shared/feed/keep-alive.lua', 1],
+    [214, 'lua/feed/subscribe.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([

@@ -2817,7 +2817,7 @@ export type FencedSetAnswer =
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
   script: {
     name: 'lock/fenced-set',
-    sha1: '6a14de128b37d886e7223852041221258b836ac8',
+    sha1: 'f089657fe3dd45e646ddc2687793ad2440d61ce8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2834,9 +2834,14 @@ local token = tonumber(ARGV[2]) -- integer: of the lease under which it is writt
 local value = ARGV[3] -- bytes: the value
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- A value that remembers the greatest token that wrote it.
 local FENCED_LAYOUT = '1'
@@ -2869,8 +2874,8 @@ return { 'stored' }
   lines: [
     [1, 'lua/lock/fenced-set.lua', 1],
     [14, 'lua/shared/exact.lua', 1],
-    [19, 'lua/shared/lock/fenced.lua', 1],
-    [31, 'lua/lock/fenced-set.lua', 16],
+    [24, 'lua/shared/lock/fenced.lua', 1],
+    [36, 'lua/lock/fenced-set.lua', 16],
   ],
   encode(args) {
     return [

@@ -35,7 +35,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'once/begin',
-    sha1: 'dfe2c8df8c79a459d2bc103bbaff3c415d3cba90',
+    sha1: '74f54eb9d9248d1365debba4a06e95e6bc725bdb',
     reads: false,
     bytes: true,
     source: `--[[
@@ -59,9 +59,14 @@ local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
 local keep_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -183,11 +188,11 @@ return { 'started', token, lease_ends_ms, now_ms }
   lines: [
     [1, 'lua/once/begin.lua', 1],
     [21, 'lua/shared/exact.lua', 1],
-    [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/shared/next-token.lua', 1],
-    [37, 'lua/shared/once/state.lua', 1],
-    [80, 'lua/shared/once/keep.lua', 1],
-    [88, 'lua/once/begin.lua', 27],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/next-token.lua', 1],
+    [42, 'lua/shared/once/state.lua', 1],
+    [85, 'lua/shared/once/keep.lua', 1],
+    [93, 'lua/once/begin.lua', 27],
   ],
   encode(args) {
     return [
@@ -336,7 +341,7 @@ export type CompleteAnswer =
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
   script: {
     name: 'once/complete',
-    sha1: '86a5a141bce9d1548e2d1b7c1c56a075cae9e8a8',
+    sha1: 'beb3dbdd1d32806fb9f5361bb5d7ff14399a2fdd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -357,9 +362,14 @@ local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -457,11 +467,11 @@ return { 'completed', kept_until_ms }
   lines: [
     [1, 'lua/once/complete.lua', 1],
     [18, 'lua/shared/exact.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/wake.lua', 1],
-    [41, 'lua/shared/once/state.lua', 1],
-    [81, 'lua/shared/once/keep.lua', 1],
-    [92, 'lua/once/complete.lua', 23],
+    [28, 'lua/shared/clock.lua', 1],
+    [34, 'lua/shared/wake.lua', 1],
+    [46, 'lua/shared/once/state.lua', 1],
+    [86, 'lua/shared/once/keep.lua', 1],
+    [97, 'lua/once/complete.lua', 23],
   ],
   encode(args) {
     return [
@@ -514,7 +524,7 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'once/extend',
-    sha1: '563d7224a6c4a171f0eb6b0a2ba6756aa87ee107',
+    sha1: '0e534ee0068e097ed3d12b80541d63bab6caaa7b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -528,9 +538,14 @@ local state, state_at = KEYS, 1 -- repeated hash: all that is known of each key
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each key
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -623,11 +638,11 @@ return { 'extended', now_ms, ends }
   lines: [
     [1, 'lua/once/extend.lua', 1],
     [11, 'lua/shared/exact.lua', 1],
-    [16, 'lua/shared/clock.lua', 1],
-    [22, 'lua/shared/once/state.lua', 1],
-    [57, 'lua/shared/once/state.lua', 41],
-    [60, 'lua/shared/once/keep.lua', 1],
-    [71, 'lua/once/extend.lua', 15],
+    [21, 'lua/shared/clock.lua', 1],
+    [27, 'lua/shared/once/state.lua', 1],
+    [62, 'lua/shared/once/state.lua', 41],
+    [65, 'lua/shared/once/keep.lua', 1],
+    [76, 'lua/once/extend.lua', 15],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)

@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '0edab69142304a44c997d37f494eed2b8619b28b',
+    sha1: '12d3728c772393f47d4e65a62ae5d9e561bb58dd',
     reads: false,
     bytes: true,
     source: `--[[
@@ -106,11 +106,21 @@ end
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
 -- whose values do not begin with two numbers.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 local function forget_old_calls(calls, call, now_ms)
@@ -886,7 +896,7 @@ end
 -- their payloads.
 local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, ends_ms)
   local now_ms = math.floor(now_us / 1000)
-  local ends, token, usual = string.format('%.0f', ends_ms), queue.token, queue.usual
+  local ends, token, usual = exact(ends_ms), queue.token, queue.usual
   local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
   local are_alike, bytes, sum_us = true, 0, 0
   for at, seq in ipairs(numbers) do
@@ -955,7 +965,14 @@ end
 if queue.noted then
   leave_notes(notes, stats, queue, queue.noted, now_ms)
 end
-save_queue_and_call(meta, queue, caller, call, now_ms, string.format('%.0f %d %.0f ;', token, count, ends_ms))
+save_queue_and_call(
+  meta,
+  queue,
+  caller,
+  call,
+  now_ms,
+  string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
+)
 return {
   'claimed',
   now_ms,
@@ -975,39 +992,41 @@ return {
     [1, 'lua/queue/ack-and-claim-plain.lua', 1],
     [33, 'lua/shared/clock.lua', 1],
     [39, 'lua/shared/calls.lua', 1],
-    [50, 'lua/shared/calls.lua', 26],
-    [65, 'lua/shared/tell.lua', 1],
-    [72, 'lua/shared/tell.lua', 12],
-    [86, 'lua/shared/next-token.lua', 1],
-    [91, 'lua/shared/queue/state.lua', 1],
-    [169, 'lua/shared/queue/never.lua', 1],
-    [171, 'lua/shared/queue/save.lua', 1],
-    [173, 'lua/shared/queue/save.lua', 13],
-    [216, 'lua/shared/queue/save-call.lua', 1],
-    [224, 'lua/shared/queue/wide.lua', 1],
-    [239, 'lua/shared/queue/note-due.lua', 1],
-    [247, 'lua/shared/queue/idle.lua', 1],
-    [309, 'lua/shared/queue/watch.lua', 1],
-    [330, 'lua/shared/queue/flags.lua', 1],
-    [347, 'lua/shared/queue/note-alike.lua', 1],
-    [348, 'lua/shared/queue/bucket.lua', 1],
-    [360, 'lua/shared/queue/leave-notes.lua', 1],
-    [378, 'lua/shared/queue/fold.lua', 1],
-    [379, 'lua/shared/queue/statistics.lua', 1],
-    [615, 'lua/shared/queue/fold.lua', 3],
-    [626, 'lua/shared/queue/leave-notes.lua', 20],
-    [630, 'lua/shared/queue/note-alike.lua', 4],
-    [645, 'lua/shared/queue/plain.lua', 1],
-    [646, 'lua/shared/queue/plain-head.lua', 1],
-    [649, 'lua/shared/queue/plain-head.lua', 8],
-    [657, 'lua/shared/queue/plain.lua', 3],
-    [716, 'lua/shared/queue/note-spans.lua', 1],
-    [717, 'lua/shared/queue/note-spans.lua', 3],
-    [743, 'lua/shared/queue/plain.lua', 63],
-    [760, 'lua/shared/queue/note-spans.lua', 1],
-    [761, 'lua/shared/queue/note-spans.lua', 3],
-    [787, 'lua/shared/queue/plain.lua', 81],
-    [845, 'lua/queue/ack-and-claim-plain.lua', 49],
+    [43, 'lua/shared/exact.lua', 1],
+    [53, 'lua/shared/calls.lua', 6],
+    [60, 'lua/shared/calls.lua', 27],
+    [75, 'lua/shared/tell.lua', 1],
+    [82, 'lua/shared/tell.lua', 12],
+    [96, 'lua/shared/next-token.lua', 1],
+    [101, 'lua/shared/queue/state.lua', 1],
+    [179, 'lua/shared/queue/never.lua', 1],
+    [181, 'lua/shared/queue/save.lua', 1],
+    [183, 'lua/shared/queue/save.lua', 13],
+    [226, 'lua/shared/queue/save-call.lua', 1],
+    [234, 'lua/shared/queue/wide.lua', 1],
+    [249, 'lua/shared/queue/note-due.lua', 1],
+    [257, 'lua/shared/queue/idle.lua', 1],
+    [319, 'lua/shared/queue/watch.lua', 1],
+    [340, 'lua/shared/queue/flags.lua', 1],
+    [357, 'lua/shared/queue/note-alike.lua', 1],
+    [358, 'lua/shared/queue/bucket.lua', 1],
+    [370, 'lua/shared/queue/leave-notes.lua', 1],
+    [388, 'lua/shared/queue/fold.lua', 1],
+    [389, 'lua/shared/queue/statistics.lua', 1],
+    [625, 'lua/shared/queue/fold.lua', 3],
+    [636, 'lua/shared/queue/leave-notes.lua', 20],
+    [640, 'lua/shared/queue/note-alike.lua', 4],
+    [655, 'lua/shared/queue/plain.lua', 1],
+    [656, 'lua/shared/queue/plain-head.lua', 1],
+    [659, 'lua/shared/queue/plain-head.lua', 8],
+    [667, 'lua/shared/queue/plain.lua', 3],
+    [726, 'lua/shared/queue/note-spans.lua', 1],
+    [727, 'lua/shared/queue/note-spans.lua', 3],
+    [753, 'lua/shared/queue/plain.lua', 63],
+    [770, 'lua/shared/queue/note-spans.lua', 1],
+    [771, 'lua/shared/queue/note-spans.lua', 3],
+    [797, 'lua/shared/queue/plain.lua', 81],
+    [855, 'lua/queue/ack-and-claim-plain.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1112,7 +1131,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '12ca19983a9c2d025fd7abed584a5124c1c095e5',
+    sha1: 'f72e2561b2452469302ddff1785b7e00beb030bf',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1177,11 +1196,21 @@ end
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
 -- whose values do not begin with two numbers.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -1191,9 +1220,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -3296,11 +3325,6 @@ end
 -- Of several that are due, missed or not, as many of the latest are spawned as the recurrence makes up for; where it makes up
 -- for none, only one that was not missed.
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
-local function exact(number)
-  return string.format('%.0f', number)
-end
 -- The numbers of new jobs; see shared/queue/job.
 
 -- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
@@ -3812,107 +3836,108 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1, 'lua/queue/ack-and-claim.lua', 1],
     [53, 'lua/shared/clock.lua', 1],
     [59, 'lua/shared/calls.lua', 1],
-    [99, 'lua/shared/tell.lua', 1],
-    [106, 'lua/shared/tell.lua', 12],
-    [120, 'lua/shared/next-token.lua', 1],
-    [125, 'lua/shared/queue/state.lua', 1],
-    [203, 'lua/shared/queue/count-job.lua', 1],
-    [216, 'lua/shared/queue/note-spans.lua', 1],
-    [217, 'lua/shared/queue/note-alike.lua', 1],
-    [218, 'lua/shared/queue/bucket.lua', 1],
-    [230, 'lua/shared/queue/leave-notes.lua', 1],
-    [248, 'lua/shared/queue/fold.lua', 1],
-    [249, 'lua/shared/queue/statistics.lua', 1],
-    [485, 'lua/shared/queue/fold.lua', 3],
-    [496, 'lua/shared/queue/leave-notes.lua', 20],
-    [500, 'lua/shared/queue/note-alike.lua', 4],
-    [515, 'lua/shared/queue/note-spans.lua', 3],
-    [541, 'lua/shared/queue/never.lua', 1],
-    [543, 'lua/shared/queue/save.lua', 1],
-    [545, 'lua/shared/queue/save.lua', 13],
-    [588, 'lua/shared/queue/save-call.lua', 1],
-    [596, 'lua/shared/queue/wide.lua', 1],
-    [611, 'lua/shared/queue/settings.lua', 1],
-    [627, 'lua/shared/queue/marks.lua', 1],
-    [641, 'lua/shared/queue/recurs.lua', 1],
-    [643, 'lua/shared/queue/note-due.lua', 1],
-    [651, 'lua/shared/queue/rate.lua', 1],
-    [671, 'lua/shared/queue/job.lua', 1],
-    [683, 'lua/shared/queue/plain-head.lua', 1],
-    [686, 'lua/shared/queue/plain-head.lua', 8],
-    [694, 'lua/shared/queue/job.lua', 14],
-    [771, 'lua/shared/queue/flags.lua', 1],
-    [800, 'lua/shared/queue/run.lua', 1],
-    [847, 'lua/shared/queue/parents.lua', 1],
-    [906, 'lua/shared/queue/parents.lua', 70],
-    [918, 'lua/shared/queue/happened.lua', 1],
-    [930, 'lua/shared/queue/names.lua', 1],
-    [946, 'lua/shared/queue/names.lua', 29],
-    [964, 'lua/shared/queue/groups.lua', 1],
-    [1072, 'lua/shared/queue/groups.lua', 120],
-    [1094, 'lua/shared/queue/ready.lua', 1],
-    [1120, 'lua/shared/queue/fields.lua', 1],
-    [1129, 'lua/shared/queue/end.lua', 1],
-    [1150, 'lua/shared/queue/leave-tags.lua', 1],
-    [1159, 'lua/shared/queue/end.lua', 23],
-    [1176, 'lua/shared/queue/note-end.lua', 1],
-    [1206, 'lua/shared/queue/tell-others.lua', 1],
-    [1208, 'lua/shared/queue/packed-notes.lua', 1],
-    [1209, 'lua/shared/queue/packed-notes.lua', 3],
-    [1217, 'lua/shared/queue/tell-others.lua', 4],
-    [1220, 'lua/shared/queue/result.lua', 1],
-    [1234, 'lua/shared/queue/tell-ends.lua', 1],
-    [1290, 'lua/shared/queue/tell-others.lua', 9],
-    [1293, 'lua/shared/queue/tell-others.lua', 13],
-    [1296, 'lua/shared/queue/publish.lua', 1],
-    [1297, 'lua/shared/queue/message.lua', 1],
-    [1340, 'lua/shared/queue/publish.lua', 3],
-    [1346, 'lua/shared/queue/tell-others.lua', 17],
-    [1349, 'lua/shared/queue/cancel.lua', 1],
-    [1357, 'lua/shared/queue/stop.lua', 1],
-    [1365, 'lua/shared/queue/finish.lua', 1],
-    [1460, 'lua/shared/queue/take.lua', 1],
-    [1599, 'lua/shared/queue/lease.lua', 1],
-    [1669, 'lua/shared/queue/told.lua', 1],
-    [1684, 'lua/shared/queue/claimed-before.lua', 1],
-    [1730, 'lua/shared/queue/idle.lua', 1],
-    [1792, 'lua/shared/queue/watch.lua', 1],
-    [1813, 'lua/shared/queue/judge.lua', 1],
-    [1876, 'lua/shared/queue/next-due.lua', 1],
-    [1931, 'lua/queue/ack-and-claim.lua', 92],
-    [1998, 'lua/shared/queue/bring-due.lua', 1],
-    [2000, 'lua/shared/queue/entries.lua', 1],
-    [2018, 'lua/shared/queue/history.lua', 1],
-    [2032, 'lua/shared/queue/failure.lua', 1],
-    [2038, 'lua/shared/queue/note-failure.lua', 1],
-    [2042, 'lua/shared/queue/dead.lua', 1],
-    [2096, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2103, 'lua/shared/queue/reclaim.lua', 1],
-    [2148, 'lua/shared/queue/due.lua', 1],
-    [2170, 'lua/shared/queue/bring-due.lua', 11],
-    [2177, 'lua/shared/queue/spawn.lua', 1],
-    [2182, 'lua/shared/exact.lua', 1],
-    [2187, 'lua/shared/queue/number.lua', 1],
-    [2196, 'lua/shared/queue/enter-tags.lua', 1],
-    [2202, 'lua/shared/queue/leave-short.lua', 1],
-    [2213, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2271, 'lua/shared/queue/recurrence.lua', 1],
-    [2320, 'lua/shared/queue/spawn.lua', 12],
-    [2418, 'lua/shared/queue/bring-due.lua', 19],
-    [2422, 'lua/queue/ack-and-claim.lua', 160],
-    [2426, 'lua/shared/queue/settle.lua', 1],
-    [2427, 'lua/shared/queue/failure.lua', 1],
-    [2433, 'lua/shared/queue/dead.lua', 1],
-    [2487, 'lua/shared/queue/backoff.lua', 1],
-    [2489, 'lua/shared/queue/backoff.lua', 22],
-    [2508, 'lua/shared/queue/unblock.lua', 1],
-    [2514, 'lua/shared/queue/outbox.lua', 1],
-    [2525, 'lua/shared/queue/entries.lua', 1],
-    [2543, 'lua/shared/queue/history.lua', 1],
-    [2557, 'lua/shared/queue/settle.lua', 18],
-    [2631, 'lua/queue/ack-and-claim.lua', 165],
-    [2674, 'lua/shared/queue/wait.lua', 1],
-    [2685, 'lua/queue/ack-and-claim.lua', 209],
+    [63, 'lua/shared/exact.lua', 1],
+    [73, 'lua/shared/calls.lua', 6],
+    [109, 'lua/shared/tell.lua', 1],
+    [116, 'lua/shared/tell.lua', 12],
+    [130, 'lua/shared/next-token.lua', 1],
+    [135, 'lua/shared/queue/state.lua', 1],
+    [213, 'lua/shared/queue/count-job.lua', 1],
+    [226, 'lua/shared/queue/note-spans.lua', 1],
+    [227, 'lua/shared/queue/note-alike.lua', 1],
+    [228, 'lua/shared/queue/bucket.lua', 1],
+    [240, 'lua/shared/queue/leave-notes.lua', 1],
+    [258, 'lua/shared/queue/fold.lua', 1],
+    [259, 'lua/shared/queue/statistics.lua', 1],
+    [495, 'lua/shared/queue/fold.lua', 3],
+    [506, 'lua/shared/queue/leave-notes.lua', 20],
+    [510, 'lua/shared/queue/note-alike.lua', 4],
+    [525, 'lua/shared/queue/note-spans.lua', 3],
+    [551, 'lua/shared/queue/never.lua', 1],
+    [553, 'lua/shared/queue/save.lua', 1],
+    [555, 'lua/shared/queue/save.lua', 13],
+    [598, 'lua/shared/queue/save-call.lua', 1],
+    [606, 'lua/shared/queue/wide.lua', 1],
+    [621, 'lua/shared/queue/settings.lua', 1],
+    [637, 'lua/shared/queue/marks.lua', 1],
+    [651, 'lua/shared/queue/recurs.lua', 1],
+    [653, 'lua/shared/queue/note-due.lua', 1],
+    [661, 'lua/shared/queue/rate.lua', 1],
+    [681, 'lua/shared/queue/job.lua', 1],
+    [693, 'lua/shared/queue/plain-head.lua', 1],
+    [696, 'lua/shared/queue/plain-head.lua', 8],
+    [704, 'lua/shared/queue/job.lua', 14],
+    [781, 'lua/shared/queue/flags.lua', 1],
+    [810, 'lua/shared/queue/run.lua', 1],
+    [857, 'lua/shared/queue/parents.lua', 1],
+    [916, 'lua/shared/queue/parents.lua', 70],
+    [928, 'lua/shared/queue/happened.lua', 1],
+    [940, 'lua/shared/queue/names.lua', 1],
+    [956, 'lua/shared/queue/names.lua', 29],
+    [974, 'lua/shared/queue/groups.lua', 1],
+    [1082, 'lua/shared/queue/groups.lua', 120],
+    [1104, 'lua/shared/queue/ready.lua', 1],
+    [1130, 'lua/shared/queue/fields.lua', 1],
+    [1139, 'lua/shared/queue/end.lua', 1],
+    [1160, 'lua/shared/queue/leave-tags.lua', 1],
+    [1169, 'lua/shared/queue/end.lua', 23],
+    [1186, 'lua/shared/queue/note-end.lua', 1],
+    [1216, 'lua/shared/queue/tell-others.lua', 1],
+    [1218, 'lua/shared/queue/packed-notes.lua', 1],
+    [1219, 'lua/shared/queue/packed-notes.lua', 3],
+    [1227, 'lua/shared/queue/tell-others.lua', 4],
+    [1230, 'lua/shared/queue/result.lua', 1],
+    [1244, 'lua/shared/queue/tell-ends.lua', 1],
+    [1300, 'lua/shared/queue/tell-others.lua', 9],
+    [1303, 'lua/shared/queue/tell-others.lua', 13],
+    [1306, 'lua/shared/queue/publish.lua', 1],
+    [1307, 'lua/shared/queue/message.lua', 1],
+    [1350, 'lua/shared/queue/publish.lua', 3],
+    [1356, 'lua/shared/queue/tell-others.lua', 17],
+    [1359, 'lua/shared/queue/cancel.lua', 1],
+    [1367, 'lua/shared/queue/stop.lua', 1],
+    [1375, 'lua/shared/queue/finish.lua', 1],
+    [1470, 'lua/shared/queue/take.lua', 1],
+    [1609, 'lua/shared/queue/lease.lua', 1],
+    [1679, 'lua/shared/queue/told.lua', 1],
+    [1694, 'lua/shared/queue/claimed-before.lua', 1],
+    [1740, 'lua/shared/queue/idle.lua', 1],
+    [1802, 'lua/shared/queue/watch.lua', 1],
+    [1823, 'lua/shared/queue/judge.lua', 1],
+    [1886, 'lua/shared/queue/next-due.lua', 1],
+    [1941, 'lua/queue/ack-and-claim.lua', 92],
+    [2008, 'lua/shared/queue/bring-due.lua', 1],
+    [2010, 'lua/shared/queue/entries.lua', 1],
+    [2028, 'lua/shared/queue/history.lua', 1],
+    [2042, 'lua/shared/queue/failure.lua', 1],
+    [2048, 'lua/shared/queue/note-failure.lua', 1],
+    [2052, 'lua/shared/queue/dead.lua', 1],
+    [2106, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2113, 'lua/shared/queue/reclaim.lua', 1],
+    [2158, 'lua/shared/queue/due.lua', 1],
+    [2180, 'lua/shared/queue/bring-due.lua', 11],
+    [2187, 'lua/shared/queue/spawn.lua', 1],
+    [2192, 'lua/shared/queue/number.lua', 1],
+    [2201, 'lua/shared/queue/enter-tags.lua', 1],
+    [2207, 'lua/shared/queue/leave-short.lua', 1],
+    [2218, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2276, 'lua/shared/queue/recurrence.lua', 1],
+    [2325, 'lua/shared/queue/spawn.lua', 12],
+    [2423, 'lua/shared/queue/bring-due.lua', 19],
+    [2427, 'lua/queue/ack-and-claim.lua', 160],
+    [2431, 'lua/shared/queue/settle.lua', 1],
+    [2432, 'lua/shared/queue/failure.lua', 1],
+    [2438, 'lua/shared/queue/dead.lua', 1],
+    [2492, 'lua/shared/queue/backoff.lua', 1],
+    [2494, 'lua/shared/queue/backoff.lua', 22],
+    [2513, 'lua/shared/queue/unblock.lua', 1],
+    [2519, 'lua/shared/queue/outbox.lua', 1],
+    [2530, 'lua/shared/queue/entries.lua', 1],
+    [2548, 'lua/shared/queue/history.lua', 1],
+    [2562, 'lua/shared/queue/settle.lua', 18],
+    [2636, 'lua/queue/ack-and-claim.lua', 165],
+    [2679, 'lua/shared/queue/wait.lua', 1],
+    [2690, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4001,7 +4026,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '9a2c57f2a43e9313b303e0a33fddb1109c6ca8e9',
+    sha1: 'd9a33d66f3054f9200957701aa70fdbf065d04fd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4048,9 +4073,14 @@ local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tel
 local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): jobs that are done, and what follows; target: name of the other queue, empty: this one
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -4066,7 +4096,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -4076,9 +4106,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -6176,91 +6206,92 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
   lines: [
     [1, 'lua/queue/advance.lua', 1],
     [44, 'lua/shared/exact.lua', 1],
-    [49, 'lua/shared/clock.lua', 1],
-    [55, 'lua/shared/calls.lua', 1],
-    [95, 'lua/shared/tell.lua', 1],
-    [102, 'lua/shared/tell.lua', 12],
-    [116, 'lua/shared/queue/state.lua', 1],
-    [194, 'lua/shared/queue/count-job.lua', 1],
-    [207, 'lua/shared/queue/note-spans.lua', 1],
-    [208, 'lua/shared/queue/note-alike.lua', 1],
-    [209, 'lua/shared/queue/bucket.lua', 1],
-    [221, 'lua/shared/queue/leave-notes.lua', 1],
-    [239, 'lua/shared/queue/fold.lua', 1],
-    [240, 'lua/shared/queue/statistics.lua', 1],
-    [476, 'lua/shared/queue/fold.lua', 3],
-    [487, 'lua/shared/queue/leave-notes.lua', 20],
-    [491, 'lua/shared/queue/note-alike.lua', 4],
-    [506, 'lua/shared/queue/note-spans.lua', 3],
-    [532, 'lua/shared/queue/save.lua', 1],
-    [534, 'lua/shared/queue/save.lua', 13],
-    [577, 'lua/shared/queue/wide.lua', 1],
-    [584, 'lua/shared/queue/save-call.lua', 1],
-    [592, 'lua/shared/queue/settings.lua', 1],
-    [608, 'lua/shared/queue/marks.lua', 1],
-    [622, 'lua/shared/queue/note-due.lua', 1],
-    [630, 'lua/shared/queue/rate.lua', 1],
-    [633, 'lua/shared/queue/rate.lua', 16],
-    [638, 'lua/shared/queue/job.lua', 1],
-    [650, 'lua/shared/queue/plain-head.lua', 1],
-    [653, 'lua/shared/queue/plain-head.lua', 8],
-    [661, 'lua/shared/queue/job.lua', 14],
-    [738, 'lua/shared/queue/flags.lua', 1],
-    [767, 'lua/shared/queue/happened.lua', 1],
-    [779, 'lua/shared/queue/enter-tags.lua', 1],
-    [785, 'lua/shared/queue/note-end.lua', 1],
-    [815, 'lua/shared/queue/tell-others.lua', 1],
-    [817, 'lua/shared/queue/packed-notes.lua', 1],
-    [818, 'lua/shared/queue/packed-notes.lua', 3],
-    [826, 'lua/shared/queue/tell-others.lua', 4],
-    [829, 'lua/shared/queue/result.lua', 1],
-    [843, 'lua/shared/queue/tell-ends.lua', 1],
-    [899, 'lua/shared/queue/tell-others.lua', 9],
-    [902, 'lua/shared/queue/tell-others.lua', 13],
-    [905, 'lua/shared/queue/publish.lua', 1],
-    [906, 'lua/shared/queue/message.lua', 1],
-    [949, 'lua/shared/queue/publish.lua', 3],
-    [955, 'lua/shared/queue/tell-others.lua', 17],
-    [958, 'lua/shared/queue/run.lua', 1],
-    [1005, 'lua/shared/queue/fields.lua', 1],
-    [1014, 'lua/shared/queue/names.lua', 1],
-    [1060, 'lua/shared/queue/groups.lua', 1],
-    [1189, 'lua/shared/queue/ready.lua', 1],
-    [1223, 'lua/shared/queue/number.lua', 1],
-    [1232, 'lua/shared/queue/enqueue.lua', 1],
-    [1270, 'lua/shared/queue/replace.lua', 1],
-    [1325, 'lua/shared/queue/leave-tags.lua', 1],
-    [1334, 'lua/shared/queue/replace.lua', 57],
-    [1359, 'lua/shared/queue/idempotency.lua', 1],
-    [1373, 'lua/shared/queue/idle.lua', 1],
-    [1406, 'lua/shared/queue/idle.lua', 53],
-    [1416, 'lua/shared/queue/find.lua', 1],
-    [1442, 'lua/shared/queue/failure.lua', 1],
-    [1452, 'lua/shared/queue/parents.lua', 1],
-    [1511, 'lua/shared/queue/parents.lua', 70],
-    [1523, 'lua/shared/queue/link.lua', 1],
-    [1586, 'lua/shared/queue/end.lua', 1],
-    [1607, 'lua/shared/queue/leave-tags.lua', 1],
-    [1616, 'lua/shared/queue/end.lua', 23],
-    [1633, 'lua/shared/queue/cancel.lua', 1],
-    [1641, 'lua/shared/queue/stop.lua', 1],
-    [1649, 'lua/shared/queue/judge-one.lua', 1],
-    [1659, 'lua/shared/queue/finish.lua', 1],
-    [1754, 'lua/shared/queue/freed.lua', 1],
-    [1763, 'lua/shared/queue/told.lua', 1],
-    [1778, 'lua/shared/queue/outbox.lua', 1],
-    [1789, 'lua/shared/queue/spec.lua', 1],
-    [1812, 'lua/shared/queue/spec.lua', 33],
-    [1895, 'lua/queue/advance.lua', 88],
-    [1969, 'lua/shared/queue/settle.lua', 1],
-    [1970, 'lua/shared/queue/dead.lua', 1],
-    [2024, 'lua/shared/queue/backoff.lua', 1],
-    [2026, 'lua/shared/queue/backoff.lua', 22],
-    [2045, 'lua/shared/queue/unblock.lua', 1],
-    [2051, 'lua/shared/queue/entries.lua', 1],
-    [2069, 'lua/shared/queue/history.lua', 1],
-    [2083, 'lua/shared/queue/settle.lua', 18],
-    [2157, 'lua/queue/advance.lua', 163],
+    [54, 'lua/shared/clock.lua', 1],
+    [60, 'lua/shared/calls.lua', 1],
+    [64, 'lua/shared/calls.lua', 6],
+    [100, 'lua/shared/tell.lua', 1],
+    [107, 'lua/shared/tell.lua', 12],
+    [121, 'lua/shared/queue/state.lua', 1],
+    [199, 'lua/shared/queue/count-job.lua', 1],
+    [212, 'lua/shared/queue/note-spans.lua', 1],
+    [213, 'lua/shared/queue/note-alike.lua', 1],
+    [214, 'lua/shared/queue/bucket.lua', 1],
+    [226, 'lua/shared/queue/leave-notes.lua', 1],
+    [244, 'lua/shared/queue/fold.lua', 1],
+    [245, 'lua/shared/queue/statistics.lua', 1],
+    [481, 'lua/shared/queue/fold.lua', 3],
+    [492, 'lua/shared/queue/leave-notes.lua', 20],
+    [496, 'lua/shared/queue/note-alike.lua', 4],
+    [511, 'lua/shared/queue/note-spans.lua', 3],
+    [537, 'lua/shared/queue/save.lua', 1],
+    [539, 'lua/shared/queue/save.lua', 13],
+    [582, 'lua/shared/queue/wide.lua', 1],
+    [589, 'lua/shared/queue/save-call.lua', 1],
+    [597, 'lua/shared/queue/settings.lua', 1],
+    [613, 'lua/shared/queue/marks.lua', 1],
+    [627, 'lua/shared/queue/note-due.lua', 1],
+    [635, 'lua/shared/queue/rate.lua', 1],
+    [638, 'lua/shared/queue/rate.lua', 16],
+    [643, 'lua/shared/queue/job.lua', 1],
+    [655, 'lua/shared/queue/plain-head.lua', 1],
+    [658, 'lua/shared/queue/plain-head.lua', 8],
+    [666, 'lua/shared/queue/job.lua', 14],
+    [743, 'lua/shared/queue/flags.lua', 1],
+    [772, 'lua/shared/queue/happened.lua', 1],
+    [784, 'lua/shared/queue/enter-tags.lua', 1],
+    [790, 'lua/shared/queue/note-end.lua', 1],
+    [820, 'lua/shared/queue/tell-others.lua', 1],
+    [822, 'lua/shared/queue/packed-notes.lua', 1],
+    [823, 'lua/shared/queue/packed-notes.lua', 3],
+    [831, 'lua/shared/queue/tell-others.lua', 4],
+    [834, 'lua/shared/queue/result.lua', 1],
+    [848, 'lua/shared/queue/tell-ends.lua', 1],
+    [904, 'lua/shared/queue/tell-others.lua', 9],
+    [907, 'lua/shared/queue/tell-others.lua', 13],
+    [910, 'lua/shared/queue/publish.lua', 1],
+    [911, 'lua/shared/queue/message.lua', 1],
+    [954, 'lua/shared/queue/publish.lua', 3],
+    [960, 'lua/shared/queue/tell-others.lua', 17],
+    [963, 'lua/shared/queue/run.lua', 1],
+    [1010, 'lua/shared/queue/fields.lua', 1],
+    [1019, 'lua/shared/queue/names.lua', 1],
+    [1065, 'lua/shared/queue/groups.lua', 1],
+    [1194, 'lua/shared/queue/ready.lua', 1],
+    [1228, 'lua/shared/queue/number.lua', 1],
+    [1237, 'lua/shared/queue/enqueue.lua', 1],
+    [1275, 'lua/shared/queue/replace.lua', 1],
+    [1330, 'lua/shared/queue/leave-tags.lua', 1],
+    [1339, 'lua/shared/queue/replace.lua', 57],
+    [1364, 'lua/shared/queue/idempotency.lua', 1],
+    [1378, 'lua/shared/queue/idle.lua', 1],
+    [1411, 'lua/shared/queue/idle.lua', 53],
+    [1421, 'lua/shared/queue/find.lua', 1],
+    [1447, 'lua/shared/queue/failure.lua', 1],
+    [1457, 'lua/shared/queue/parents.lua', 1],
+    [1516, 'lua/shared/queue/parents.lua', 70],
+    [1528, 'lua/shared/queue/link.lua', 1],
+    [1591, 'lua/shared/queue/end.lua', 1],
+    [1612, 'lua/shared/queue/leave-tags.lua', 1],
+    [1621, 'lua/shared/queue/end.lua', 23],
+    [1638, 'lua/shared/queue/cancel.lua', 1],
+    [1646, 'lua/shared/queue/stop.lua', 1],
+    [1654, 'lua/shared/queue/judge-one.lua', 1],
+    [1664, 'lua/shared/queue/finish.lua', 1],
+    [1759, 'lua/shared/queue/freed.lua', 1],
+    [1768, 'lua/shared/queue/told.lua', 1],
+    [1783, 'lua/shared/queue/outbox.lua', 1],
+    [1794, 'lua/shared/queue/spec.lua', 1],
+    [1817, 'lua/shared/queue/spec.lua', 33],
+    [1900, 'lua/queue/advance.lua', 88],
+    [1974, 'lua/shared/queue/settle.lua', 1],
+    [1975, 'lua/shared/queue/dead.lua', 1],
+    [2029, 'lua/shared/queue/backoff.lua', 1],
+    [2031, 'lua/shared/queue/backoff.lua', 22],
+    [2050, 'lua/shared/queue/unblock.lua', 1],
+    [2056, 'lua/shared/queue/entries.lua', 1],
+    [2074, 'lua/shared/queue/history.lua', 1],
+    [2088, 'lua/shared/queue/settle.lua', 18],
+    [2162, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6349,7 +6380,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: '462887a8816d972cd6d75f842c7917d0ceb1da34',
+    sha1: '1a672767493a9a496404d99704cf296022b8ee3b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6376,11 +6407,21 @@ end
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
 -- whose values do not begin with two numbers.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -6390,9 +6431,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -6616,13 +6657,15 @@ return { 'asked', asked }
     [1, 'lua/queue/ask.lua', 1],
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/calls.lua', 1],
-    [61, 'lua/shared/queue/state.lua', 1],
-    [139, 'lua/shared/queue/save.lua', 1],
-    [141, 'lua/shared/queue/save.lua', 13],
-    [184, 'lua/shared/queue/save-call.lua', 1],
-    [192, 'lua/shared/queue/flags.lua', 1],
-    [213, 'lua/shared/queue/note-due.lua', 1],
-    [221, 'lua/queue/ask.lua', 22],
+    [25, 'lua/shared/exact.lua', 1],
+    [35, 'lua/shared/calls.lua', 6],
+    [71, 'lua/shared/queue/state.lua', 1],
+    [149, 'lua/shared/queue/save.lua', 1],
+    [151, 'lua/shared/queue/save.lua', 13],
+    [194, 'lua/shared/queue/save-call.lua', 1],
+    [202, 'lua/shared/queue/flags.lua', 1],
+    [223, 'lua/shared/queue/note-due.lua', 1],
+    [231, 'lua/queue/ask.lua', 22],
   ],
   encode(args) {
     return [
@@ -7166,7 +7209,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '84686047352b746ef8d27fbc356314274ebb9352',
+    sha1: 'aa74020d9d68335f6ecac0d0733cdd922909a8c0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7220,11 +7263,21 @@ end
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
 -- whose values do not begin with two numbers.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -7234,9 +7287,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -8784,78 +8837,80 @@ return { 'buried', queue.chores, refused }
     [1, 'lua/queue/bury.lua', 1],
     [42, 'lua/shared/clock.lua', 1],
     [48, 'lua/shared/calls.lua', 1],
-    [88, 'lua/shared/tell.lua', 1],
-    [95, 'lua/shared/tell.lua', 12],
-    [109, 'lua/shared/queue/state.lua', 1],
-    [187, 'lua/shared/queue/count-job.lua', 1],
-    [200, 'lua/shared/queue/note-spans.lua', 1],
-    [201, 'lua/shared/queue/note-alike.lua', 1],
-    [202, 'lua/shared/queue/bucket.lua', 1],
-    [214, 'lua/shared/queue/leave-notes.lua', 1],
-    [232, 'lua/shared/queue/fold.lua', 1],
-    [233, 'lua/shared/queue/statistics.lua', 1],
-    [469, 'lua/shared/queue/fold.lua', 3],
-    [480, 'lua/shared/queue/leave-notes.lua', 20],
-    [484, 'lua/shared/queue/note-alike.lua', 4],
-    [499, 'lua/shared/queue/note-spans.lua', 3],
-    [525, 'lua/shared/queue/save.lua', 1],
-    [527, 'lua/shared/queue/save.lua', 13],
-    [570, 'lua/shared/queue/save-call.lua', 1],
-    [578, 'lua/shared/queue/settings.lua', 1],
-    [594, 'lua/shared/queue/marks.lua', 1],
-    [608, 'lua/shared/queue/rate.lua', 1],
-    [611, 'lua/shared/queue/rate.lua', 16],
-    [616, 'lua/shared/queue/job.lua', 1],
-    [628, 'lua/shared/queue/plain-head.lua', 1],
-    [631, 'lua/shared/queue/plain-head.lua', 8],
-    [639, 'lua/shared/queue/job.lua', 14],
-    [640, 'lua/shared/queue/job.lua', 45],
-    [686, 'lua/shared/queue/flags.lua', 1],
-    [715, 'lua/shared/queue/run.lua', 1],
-    [762, 'lua/shared/queue/parents.lua', 1],
-    [821, 'lua/shared/queue/parents.lua', 70],
-    [833, 'lua/shared/queue/happened.lua', 1],
-    [845, 'lua/shared/queue/entries.lua', 1],
-    [863, 'lua/shared/queue/history.lua', 1],
-    [877, 'lua/shared/queue/names.lua', 1],
-    [880, 'lua/shared/queue/names.lua', 29],
-    [898, 'lua/shared/queue/failure.lua', 1],
-    [904, 'lua/shared/queue/groups.lua', 1],
-    [1012, 'lua/shared/queue/groups.lua', 120],
-    [1022, 'lua/shared/queue/dead.lua', 1],
-    [1076, 'lua/shared/queue/end.lua', 1],
-    [1097, 'lua/shared/queue/leave-tags.lua', 1],
-    [1106, 'lua/shared/queue/end.lua', 23],
-    [1123, 'lua/shared/queue/note-end.lua', 1],
-    [1153, 'lua/shared/queue/tell-others.lua', 1],
-    [1155, 'lua/shared/queue/packed-notes.lua', 1],
-    [1156, 'lua/shared/queue/packed-notes.lua', 3],
-    [1164, 'lua/shared/queue/tell-others.lua', 4],
-    [1167, 'lua/shared/queue/result.lua', 1],
-    [1181, 'lua/shared/queue/tell-ends.lua', 1],
-    [1237, 'lua/shared/queue/tell-others.lua', 9],
-    [1240, 'lua/shared/queue/tell-others.lua', 13],
-    [1243, 'lua/shared/queue/publish.lua', 1],
-    [1244, 'lua/shared/queue/message.lua', 1],
-    [1287, 'lua/shared/queue/publish.lua', 3],
-    [1293, 'lua/shared/queue/tell-others.lua', 17],
-    [1296, 'lua/shared/queue/cancel.lua', 1],
-    [1304, 'lua/shared/queue/stop.lua', 1],
-    [1312, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1319, 'lua/shared/queue/judge-one.lua', 1],
-    [1329, 'lua/shared/queue/told.lua', 1],
-    [1344, 'lua/shared/queue/idle.lua', 1],
-    [1377, 'lua/shared/queue/freed.lua', 1],
-    [1386, 'lua/queue/bury.lua', 74],
-    [1454, 'lua/shared/queue/settle.lua', 1],
-    [1455, 'lua/shared/queue/note-due.lua', 1],
-    [1463, 'lua/shared/queue/ready.lua', 1],
-    [1489, 'lua/shared/queue/backoff.lua', 1],
-    [1491, 'lua/shared/queue/backoff.lua', 22],
-    [1510, 'lua/shared/queue/unblock.lua', 1],
-    [1516, 'lua/shared/queue/outbox.lua', 1],
-    [1527, 'lua/shared/queue/settle.lua', 18],
-    [1601, 'lua/queue/bury.lua', 143],
+    [52, 'lua/shared/exact.lua', 1],
+    [62, 'lua/shared/calls.lua', 6],
+    [98, 'lua/shared/tell.lua', 1],
+    [105, 'lua/shared/tell.lua', 12],
+    [119, 'lua/shared/queue/state.lua', 1],
+    [197, 'lua/shared/queue/count-job.lua', 1],
+    [210, 'lua/shared/queue/note-spans.lua', 1],
+    [211, 'lua/shared/queue/note-alike.lua', 1],
+    [212, 'lua/shared/queue/bucket.lua', 1],
+    [224, 'lua/shared/queue/leave-notes.lua', 1],
+    [242, 'lua/shared/queue/fold.lua', 1],
+    [243, 'lua/shared/queue/statistics.lua', 1],
+    [479, 'lua/shared/queue/fold.lua', 3],
+    [490, 'lua/shared/queue/leave-notes.lua', 20],
+    [494, 'lua/shared/queue/note-alike.lua', 4],
+    [509, 'lua/shared/queue/note-spans.lua', 3],
+    [535, 'lua/shared/queue/save.lua', 1],
+    [537, 'lua/shared/queue/save.lua', 13],
+    [580, 'lua/shared/queue/save-call.lua', 1],
+    [588, 'lua/shared/queue/settings.lua', 1],
+    [604, 'lua/shared/queue/marks.lua', 1],
+    [618, 'lua/shared/queue/rate.lua', 1],
+    [621, 'lua/shared/queue/rate.lua', 16],
+    [626, 'lua/shared/queue/job.lua', 1],
+    [638, 'lua/shared/queue/plain-head.lua', 1],
+    [641, 'lua/shared/queue/plain-head.lua', 8],
+    [649, 'lua/shared/queue/job.lua', 14],
+    [650, 'lua/shared/queue/job.lua', 45],
+    [696, 'lua/shared/queue/flags.lua', 1],
+    [725, 'lua/shared/queue/run.lua', 1],
+    [772, 'lua/shared/queue/parents.lua', 1],
+    [831, 'lua/shared/queue/parents.lua', 70],
+    [843, 'lua/shared/queue/happened.lua', 1],
+    [855, 'lua/shared/queue/entries.lua', 1],
+    [873, 'lua/shared/queue/history.lua', 1],
+    [887, 'lua/shared/queue/names.lua', 1],
+    [890, 'lua/shared/queue/names.lua', 29],
+    [908, 'lua/shared/queue/failure.lua', 1],
+    [914, 'lua/shared/queue/groups.lua', 1],
+    [1022, 'lua/shared/queue/groups.lua', 120],
+    [1032, 'lua/shared/queue/dead.lua', 1],
+    [1086, 'lua/shared/queue/end.lua', 1],
+    [1107, 'lua/shared/queue/leave-tags.lua', 1],
+    [1116, 'lua/shared/queue/end.lua', 23],
+    [1133, 'lua/shared/queue/note-end.lua', 1],
+    [1163, 'lua/shared/queue/tell-others.lua', 1],
+    [1165, 'lua/shared/queue/packed-notes.lua', 1],
+    [1166, 'lua/shared/queue/packed-notes.lua', 3],
+    [1174, 'lua/shared/queue/tell-others.lua', 4],
+    [1177, 'lua/shared/queue/result.lua', 1],
+    [1191, 'lua/shared/queue/tell-ends.lua', 1],
+    [1247, 'lua/shared/queue/tell-others.lua', 9],
+    [1250, 'lua/shared/queue/tell-others.lua', 13],
+    [1253, 'lua/shared/queue/publish.lua', 1],
+    [1254, 'lua/shared/queue/message.lua', 1],
+    [1297, 'lua/shared/queue/publish.lua', 3],
+    [1303, 'lua/shared/queue/tell-others.lua', 17],
+    [1306, 'lua/shared/queue/cancel.lua', 1],
+    [1314, 'lua/shared/queue/stop.lua', 1],
+    [1322, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1329, 'lua/shared/queue/judge-one.lua', 1],
+    [1339, 'lua/shared/queue/told.lua', 1],
+    [1354, 'lua/shared/queue/idle.lua', 1],
+    [1387, 'lua/shared/queue/freed.lua', 1],
+    [1396, 'lua/queue/bury.lua', 74],
+    [1464, 'lua/shared/queue/settle.lua', 1],
+    [1465, 'lua/shared/queue/note-due.lua', 1],
+    [1473, 'lua/shared/queue/ready.lua', 1],
+    [1499, 'lua/shared/queue/backoff.lua', 1],
+    [1501, 'lua/shared/queue/backoff.lua', 22],
+    [1520, 'lua/shared/queue/unblock.lua', 1],
+    [1526, 'lua/shared/queue/outbox.lua', 1],
+    [1537, 'lua/shared/queue/settle.lua', 18],
+    [1611, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -13477,7 +13532,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'a730e1d05872d0450a6d6a3a94ccd2ad4b3ce461',
+    sha1: '458eeaece3d5277f6062d0848c16f34519968392',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13506,9 +13561,14 @@ local name = ARGV[7] -- text: name of the jobs, 1 to 254 bytes
 local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
 -- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
@@ -13534,7 +13594,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -13544,9 +13604,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -14089,6 +14149,7 @@ local now_us = clock_us()
 local count = #payloads - payloads_at + 1
 local first = number_jobs(queue, count, now_us)
 local form, base = exact_range(first, queue.last)
+local first_seq = string.format(form, first - base)
 if queue.usual == '' then
   queue.usual = name
 end
@@ -14171,7 +14232,7 @@ end
 end
 local now_ms = math.floor(now_us / 1000)
 leave_notes(notes, stats, queue, count_note('e', name, count), now_ms)
-save_queue_and_call(meta, queue, caller, call, now_ms, exact(first))
+save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)
 return { 'enqueued', first }
 `,
   },
@@ -14179,30 +14240,31 @@ return { 'enqueued', first }
   lines: [
     [1, 'lua/queue/enqueue-alike.lua', 1],
     [26, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/exact-range.lua', 1],
-    [41, 'lua/shared/clock.lua', 1],
-    [47, 'lua/shared/calls.lua', 1],
-    [87, 'lua/shared/tell.lua', 1],
-    [94, 'lua/shared/tell.lua', 12],
-    [108, 'lua/shared/queue/state.lua', 1],
-    [186, 'lua/shared/queue/save.lua', 1],
-    [241, 'lua/shared/queue/save-call.lua', 1],
-    [249, 'lua/shared/queue/wide.lua', 1],
-    [264, 'lua/shared/queue/idle.lua', 1],
-    [297, 'lua/shared/queue/number.lua', 1],
-    [306, 'lua/shared/queue/plain-head.lua', 1],
-    [313, 'lua/shared/queue/count-note.lua', 1],
-    [314, 'lua/shared/queue/leave-notes.lua', 1],
-    [332, 'lua/shared/queue/fold.lua', 1],
-    [333, 'lua/shared/queue/statistics.lua', 1],
-    [569, 'lua/shared/queue/fold.lua', 3],
-    [580, 'lua/shared/queue/leave-notes.lua', 20],
-    [584, 'lua/shared/queue/count-note.lua', 3],
-    [588, 'lua/queue/enqueue-alike.lua', 39],
-    [634, 'lua/shared/queue/publish.lua', 1],
-    [635, 'lua/shared/queue/message.lua', 1],
-    [678, 'lua/shared/queue/publish.lua', 3],
-    [684, 'lua/queue/enqueue-alike.lua', 86],
+    [36, 'lua/shared/exact-range.lua', 1],
+    [46, 'lua/shared/clock.lua', 1],
+    [52, 'lua/shared/calls.lua', 1],
+    [56, 'lua/shared/calls.lua', 6],
+    [92, 'lua/shared/tell.lua', 1],
+    [99, 'lua/shared/tell.lua', 12],
+    [113, 'lua/shared/queue/state.lua', 1],
+    [191, 'lua/shared/queue/save.lua', 1],
+    [246, 'lua/shared/queue/save-call.lua', 1],
+    [254, 'lua/shared/queue/wide.lua', 1],
+    [269, 'lua/shared/queue/idle.lua', 1],
+    [302, 'lua/shared/queue/number.lua', 1],
+    [311, 'lua/shared/queue/plain-head.lua', 1],
+    [318, 'lua/shared/queue/count-note.lua', 1],
+    [319, 'lua/shared/queue/leave-notes.lua', 1],
+    [337, 'lua/shared/queue/fold.lua', 1],
+    [338, 'lua/shared/queue/statistics.lua', 1],
+    [574, 'lua/shared/queue/fold.lua', 3],
+    [585, 'lua/shared/queue/leave-notes.lua', 20],
+    [589, 'lua/shared/queue/count-note.lua', 3],
+    [593, 'lua/queue/enqueue-alike.lua', 39],
+    [640, 'lua/shared/queue/publish.lua', 1],
+    [641, 'lua/shared/queue/message.lua', 1],
+    [684, 'lua/shared/queue/publish.lua', 3],
+    [690, 'lua/queue/enqueue-alike.lua', 87],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -14270,7 +14332,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '8d39c7dce387ed3e2f0d3f6237ce1f7d658bcc19',
+    sha1: 'cc99951ca9f605677507b344e74970536fe01a9b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14316,9 +14378,14 @@ local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tel
 local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; \`until\`: s, d or w; parents: see shared/queue/link
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
 -- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
@@ -14344,7 +14411,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -14354,9 +14421,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -16196,78 +16263,79 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
   lines: [
     [1, 'lua/queue/enqueue.lua', 1],
     [43, 'lua/shared/exact.lua', 1],
-    [48, 'lua/shared/exact-range.lua', 1],
-    [58, 'lua/shared/clock.lua', 1],
-    [64, 'lua/shared/calls.lua', 1],
-    [104, 'lua/shared/tell.lua', 1],
-    [111, 'lua/shared/tell.lua', 12],
-    [125, 'lua/shared/queue/state.lua', 1],
-    [203, 'lua/shared/queue/count-job.lua', 1],
-    [216, 'lua/shared/queue/save.lua', 1],
-    [271, 'lua/shared/queue/wide.lua', 1],
-    [286, 'lua/shared/queue/save-call.lua', 1],
-    [294, 'lua/shared/queue/marks.lua', 1],
-    [308, 'lua/shared/queue/note-due.lua', 1],
-    [316, 'lua/shared/queue/rate.lua', 1],
-    [319, 'lua/shared/queue/rate.lua', 16],
-    [324, 'lua/shared/queue/job.lua', 1],
-    [336, 'lua/shared/queue/plain-head.lua', 1],
-    [339, 'lua/shared/queue/plain-head.lua', 8],
-    [347, 'lua/shared/queue/job.lua', 14],
-    [424, 'lua/shared/queue/flags.lua', 1],
-    [453, 'lua/shared/queue/tell-others.lua', 1],
-    [455, 'lua/shared/queue/packed-notes.lua', 1],
-    [456, 'lua/shared/queue/leave-notes.lua', 1],
-    [474, 'lua/shared/queue/fold.lua', 1],
-    [475, 'lua/shared/queue/statistics.lua', 1],
-    [711, 'lua/shared/queue/fold.lua', 3],
-    [722, 'lua/shared/queue/leave-notes.lua', 20],
-    [726, 'lua/shared/queue/packed-notes.lua', 3],
-    [734, 'lua/shared/queue/tell-others.lua', 4],
-    [737, 'lua/shared/queue/result.lua', 1],
-    [751, 'lua/shared/queue/tell-ends.lua', 1],
-    [807, 'lua/shared/queue/tell-others.lua', 9],
-    [810, 'lua/shared/queue/tell-others.lua', 13],
-    [813, 'lua/shared/queue/publish.lua', 1],
-    [814, 'lua/shared/queue/message.lua', 1],
-    [857, 'lua/shared/queue/publish.lua', 3],
-    [863, 'lua/shared/queue/tell-others.lua', 17],
-    [866, 'lua/shared/queue/run.lua', 1],
-    [895, 'lua/shared/queue/happened.lua', 1],
-    [907, 'lua/shared/queue/names.lua', 1],
-    [953, 'lua/shared/queue/groups.lua', 1],
-    [1072, 'lua/shared/queue/ready.lua', 1],
-    [1106, 'lua/shared/queue/number.lua', 1],
-    [1115, 'lua/shared/queue/enter-tags.lua', 1],
-    [1121, 'lua/shared/queue/enqueue.lua', 1],
-    [1159, 'lua/shared/queue/replace.lua', 1],
-    [1214, 'lua/shared/queue/leave-tags.lua', 1],
-    [1223, 'lua/shared/queue/replace.lua', 57],
-    [1248, 'lua/shared/queue/idempotency.lua', 1],
-    [1262, 'lua/shared/queue/idle.lua', 1],
-    [1295, 'lua/shared/queue/idle.lua', 53],
-    [1305, 'lua/shared/queue/find.lua', 1],
-    [1331, 'lua/shared/queue/failure.lua', 1],
-    [1341, 'lua/shared/queue/parents.lua', 1],
-    [1400, 'lua/shared/queue/parents.lua', 70],
-    [1412, 'lua/shared/queue/link.lua', 1],
-    [1475, 'lua/shared/queue/spec.lua', 1],
-    [1580, 'lua/queue/enqueue.lua', 76],
-    [1635, 'lua/shared/queue/settle.lua', 1],
-    [1636, 'lua/shared/queue/dead.lua', 1],
-    [1690, 'lua/shared/queue/end.lua', 1],
-    [1711, 'lua/shared/queue/leave-tags.lua', 1],
-    [1720, 'lua/shared/queue/end.lua', 23],
-    [1730, 'lua/shared/queue/backoff.lua', 1],
-    [1732, 'lua/shared/queue/backoff.lua', 22],
-    [1751, 'lua/shared/queue/unblock.lua', 1],
-    [1757, 'lua/shared/queue/outbox.lua', 1],
-    [1768, 'lua/shared/queue/entries.lua', 1],
-    [1786, 'lua/shared/queue/history.lua', 1],
-    [1800, 'lua/shared/queue/note-end.lua', 1],
-    [1830, 'lua/shared/queue/cancel.lua', 1],
-    [1838, 'lua/shared/queue/settle.lua', 18],
-    [1912, 'lua/queue/enqueue.lua', 132],
+    [53, 'lua/shared/exact-range.lua', 1],
+    [63, 'lua/shared/clock.lua', 1],
+    [69, 'lua/shared/calls.lua', 1],
+    [73, 'lua/shared/calls.lua', 6],
+    [109, 'lua/shared/tell.lua', 1],
+    [116, 'lua/shared/tell.lua', 12],
+    [130, 'lua/shared/queue/state.lua', 1],
+    [208, 'lua/shared/queue/count-job.lua', 1],
+    [221, 'lua/shared/queue/save.lua', 1],
+    [276, 'lua/shared/queue/wide.lua', 1],
+    [291, 'lua/shared/queue/save-call.lua', 1],
+    [299, 'lua/shared/queue/marks.lua', 1],
+    [313, 'lua/shared/queue/note-due.lua', 1],
+    [321, 'lua/shared/queue/rate.lua', 1],
+    [324, 'lua/shared/queue/rate.lua', 16],
+    [329, 'lua/shared/queue/job.lua', 1],
+    [341, 'lua/shared/queue/plain-head.lua', 1],
+    [344, 'lua/shared/queue/plain-head.lua', 8],
+    [352, 'lua/shared/queue/job.lua', 14],
+    [429, 'lua/shared/queue/flags.lua', 1],
+    [458, 'lua/shared/queue/tell-others.lua', 1],
+    [460, 'lua/shared/queue/packed-notes.lua', 1],
+    [461, 'lua/shared/queue/leave-notes.lua', 1],
+    [479, 'lua/shared/queue/fold.lua', 1],
+    [480, 'lua/shared/queue/statistics.lua', 1],
+    [716, 'lua/shared/queue/fold.lua', 3],
+    [727, 'lua/shared/queue/leave-notes.lua', 20],
+    [731, 'lua/shared/queue/packed-notes.lua', 3],
+    [739, 'lua/shared/queue/tell-others.lua', 4],
+    [742, 'lua/shared/queue/result.lua', 1],
+    [756, 'lua/shared/queue/tell-ends.lua', 1],
+    [812, 'lua/shared/queue/tell-others.lua', 9],
+    [815, 'lua/shared/queue/tell-others.lua', 13],
+    [818, 'lua/shared/queue/publish.lua', 1],
+    [819, 'lua/shared/queue/message.lua', 1],
+    [862, 'lua/shared/queue/publish.lua', 3],
+    [868, 'lua/shared/queue/tell-others.lua', 17],
+    [871, 'lua/shared/queue/run.lua', 1],
+    [900, 'lua/shared/queue/happened.lua', 1],
+    [912, 'lua/shared/queue/names.lua', 1],
+    [958, 'lua/shared/queue/groups.lua', 1],
+    [1077, 'lua/shared/queue/ready.lua', 1],
+    [1111, 'lua/shared/queue/number.lua', 1],
+    [1120, 'lua/shared/queue/enter-tags.lua', 1],
+    [1126, 'lua/shared/queue/enqueue.lua', 1],
+    [1164, 'lua/shared/queue/replace.lua', 1],
+    [1219, 'lua/shared/queue/leave-tags.lua', 1],
+    [1228, 'lua/shared/queue/replace.lua', 57],
+    [1253, 'lua/shared/queue/idempotency.lua', 1],
+    [1267, 'lua/shared/queue/idle.lua', 1],
+    [1300, 'lua/shared/queue/idle.lua', 53],
+    [1310, 'lua/shared/queue/find.lua', 1],
+    [1336, 'lua/shared/queue/failure.lua', 1],
+    [1346, 'lua/shared/queue/parents.lua', 1],
+    [1405, 'lua/shared/queue/parents.lua', 70],
+    [1417, 'lua/shared/queue/link.lua', 1],
+    [1480, 'lua/shared/queue/spec.lua', 1],
+    [1585, 'lua/queue/enqueue.lua', 76],
+    [1640, 'lua/shared/queue/settle.lua', 1],
+    [1641, 'lua/shared/queue/dead.lua', 1],
+    [1695, 'lua/shared/queue/end.lua', 1],
+    [1716, 'lua/shared/queue/leave-tags.lua', 1],
+    [1725, 'lua/shared/queue/end.lua', 23],
+    [1735, 'lua/shared/queue/backoff.lua', 1],
+    [1737, 'lua/shared/queue/backoff.lua', 22],
+    [1756, 'lua/shared/queue/unblock.lua', 1],
+    [1762, 'lua/shared/queue/outbox.lua', 1],
+    [1773, 'lua/shared/queue/entries.lua', 1],
+    [1791, 'lua/shared/queue/history.lua', 1],
+    [1805, 'lua/shared/queue/note-end.lua', 1],
+    [1835, 'lua/shared/queue/cancel.lua', 1],
+    [1843, 'lua/shared/queue/settle.lua', 18],
+    [1917, 'lua/queue/enqueue.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -18465,7 +18533,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'eb591f7abf56009e6454f42a52553f9e8e7c99d4',
+    sha1: 'a49c81cca8131c438b1306a09e7e737edc667289',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18496,11 +18564,21 @@ end
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
 -- whose values do not begin with two numbers.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -18510,9 +18588,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -18965,25 +19043,27 @@ return { 'noted', refused }
     [1, 'lua/queue/note.lua', 1],
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/calls.lua', 1],
-    [71, 'lua/shared/queue/state.lua', 1],
-    [149, 'lua/shared/queue/job.lua', 1],
-    [161, 'lua/shared/queue/plain-head.lua', 1],
-    [164, 'lua/shared/queue/plain-head.lua', 8],
-    [172, 'lua/shared/queue/job.lua', 14],
-    [173, 'lua/shared/queue/job.lua', 45],
-    [219, 'lua/shared/queue/run.lua', 1],
-    [266, 'lua/shared/queue/happened.lua', 1],
-    [278, 'lua/shared/queue/flags.lua', 1],
-    [307, 'lua/shared/queue/flag-job.lua', 1],
-    [325, 'lua/shared/queue/entries.lua', 1],
-    [343, 'lua/shared/queue/log.lua', 1],
-    [355, 'lua/shared/queue/find.lua', 1],
-    [381, 'lua/shared/queue/told.lua', 1],
-    [396, 'lua/queue/note.lua', 32],
-    [437, 'lua/shared/queue/publish.lua', 1],
-    [438, 'lua/shared/queue/message.lua', 1],
-    [481, 'lua/shared/queue/publish.lua', 3],
-    [487, 'lua/queue/note.lua', 74],
+    [29, 'lua/shared/exact.lua', 1],
+    [39, 'lua/shared/calls.lua', 6],
+    [81, 'lua/shared/queue/state.lua', 1],
+    [159, 'lua/shared/queue/job.lua', 1],
+    [171, 'lua/shared/queue/plain-head.lua', 1],
+    [174, 'lua/shared/queue/plain-head.lua', 8],
+    [182, 'lua/shared/queue/job.lua', 14],
+    [183, 'lua/shared/queue/job.lua', 45],
+    [229, 'lua/shared/queue/run.lua', 1],
+    [276, 'lua/shared/queue/happened.lua', 1],
+    [288, 'lua/shared/queue/flags.lua', 1],
+    [317, 'lua/shared/queue/flag-job.lua', 1],
+    [335, 'lua/shared/queue/entries.lua', 1],
+    [353, 'lua/shared/queue/log.lua', 1],
+    [365, 'lua/shared/queue/find.lua', 1],
+    [391, 'lua/shared/queue/told.lua', 1],
+    [406, 'lua/queue/note.lua', 32],
+    [447, 'lua/shared/queue/publish.lua', 1],
+    [448, 'lua/shared/queue/message.lua', 1],
+    [491, 'lua/shared/queue/publish.lua', 3],
+    [497, 'lua/queue/note.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -19452,7 +19532,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'c17636d4ffd659f7e6348c84d606e18a00555a2c',
+    sha1: '285895bdf97f8c85f0a00882fa5bfd209c407752',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19496,9 +19576,14 @@ local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tel
 local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see shared/queue/outbox; 'a<id>': that parent is not known
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -21321,76 +21406,76 @@ return { 'received', queue.chores }
   lines: [
     [1, 'lua/queue/receive.lua', 1],
     [41, 'lua/shared/exact.lua', 1],
-    [46, 'lua/shared/clock.lua', 1],
-    [52, 'lua/shared/tell.lua', 1],
-    [59, 'lua/shared/tell.lua', 12],
-    [73, 'lua/shared/queue/state.lua', 1],
-    [151, 'lua/shared/queue/count-job.lua', 1],
-    [164, 'lua/shared/queue/save.lua', 1],
-    [219, 'lua/shared/queue/wide.lua', 1],
-    [234, 'lua/shared/queue/marks.lua', 1],
-    [248, 'lua/shared/queue/note-due.lua', 1],
-    [256, 'lua/shared/queue/rate.lua', 1],
-    [259, 'lua/shared/queue/rate.lua', 16],
-    [264, 'lua/shared/queue/job.lua', 1],
-    [276, 'lua/shared/queue/plain-head.lua', 1],
-    [279, 'lua/shared/queue/plain-head.lua', 8],
-    [287, 'lua/shared/queue/job.lua', 14],
-    [364, 'lua/shared/queue/flags.lua', 1],
-    [393, 'lua/shared/queue/happened.lua', 1],
-    [405, 'lua/shared/queue/enter-tags.lua', 1],
-    [411, 'lua/shared/queue/tell-others.lua', 1],
-    [413, 'lua/shared/queue/packed-notes.lua', 1],
-    [414, 'lua/shared/queue/leave-notes.lua', 1],
-    [432, 'lua/shared/queue/fold.lua', 1],
-    [433, 'lua/shared/queue/statistics.lua', 1],
-    [669, 'lua/shared/queue/fold.lua', 3],
-    [680, 'lua/shared/queue/leave-notes.lua', 20],
-    [684, 'lua/shared/queue/packed-notes.lua', 3],
-    [692, 'lua/shared/queue/tell-others.lua', 4],
-    [695, 'lua/shared/queue/result.lua', 1],
-    [709, 'lua/shared/queue/tell-ends.lua', 1],
-    [765, 'lua/shared/queue/tell-others.lua', 9],
-    [768, 'lua/shared/queue/tell-others.lua', 13],
-    [771, 'lua/shared/queue/publish.lua', 1],
-    [772, 'lua/shared/queue/message.lua', 1],
-    [815, 'lua/shared/queue/publish.lua', 3],
-    [821, 'lua/shared/queue/tell-others.lua', 17],
-    [824, 'lua/shared/queue/run.lua', 1],
-    [853, 'lua/shared/queue/names.lua', 1],
-    [899, 'lua/shared/queue/groups.lua', 1],
-    [1018, 'lua/shared/queue/ready.lua', 1],
-    [1052, 'lua/shared/queue/number.lua', 1],
-    [1061, 'lua/shared/queue/enqueue.lua', 1],
-    [1099, 'lua/shared/queue/replace.lua', 1],
-    [1101, 'lua/shared/queue/replace.lua', 24],
-    [1133, 'lua/shared/queue/leave-tags.lua', 1],
-    [1142, 'lua/shared/queue/replace.lua', 57],
-    [1167, 'lua/shared/queue/idempotency.lua', 1],
-    [1181, 'lua/shared/queue/idle.lua', 1],
-    [1214, 'lua/shared/queue/idle.lua', 53],
-    [1224, 'lua/shared/queue/find.lua', 1],
-    [1250, 'lua/shared/queue/failure.lua', 1],
-    [1260, 'lua/shared/queue/parents.lua', 1],
-    [1341, 'lua/shared/queue/link.lua', 1],
-    [1404, 'lua/shared/queue/spec.lua', 1],
-    [1509, 'lua/shared/queue/spec.lua', 116],
-    [1516, 'lua/queue/receive.lua', 70],
-    [1578, 'lua/shared/queue/settle.lua', 1],
-    [1579, 'lua/shared/queue/dead.lua', 1],
-    [1633, 'lua/shared/queue/end.lua', 1],
-    [1654, 'lua/shared/queue/leave-tags.lua', 1],
-    [1663, 'lua/shared/queue/end.lua', 23],
-    [1673, 'lua/shared/queue/backoff.lua', 1],
-    [1675, 'lua/shared/queue/backoff.lua', 22],
-    [1694, 'lua/shared/queue/unblock.lua', 1],
-    [1700, 'lua/shared/queue/outbox.lua', 1],
-    [1711, 'lua/shared/queue/entries.lua', 1],
-    [1729, 'lua/shared/queue/history.lua', 1],
-    [1743, 'lua/shared/queue/note-end.lua', 1],
-    [1773, 'lua/shared/queue/cancel.lua', 1],
-    [1781, 'lua/shared/queue/settle.lua', 18],
-    [1855, 'lua/queue/receive.lua', 133],
+    [51, 'lua/shared/clock.lua', 1],
+    [57, 'lua/shared/tell.lua', 1],
+    [64, 'lua/shared/tell.lua', 12],
+    [78, 'lua/shared/queue/state.lua', 1],
+    [156, 'lua/shared/queue/count-job.lua', 1],
+    [169, 'lua/shared/queue/save.lua', 1],
+    [224, 'lua/shared/queue/wide.lua', 1],
+    [239, 'lua/shared/queue/marks.lua', 1],
+    [253, 'lua/shared/queue/note-due.lua', 1],
+    [261, 'lua/shared/queue/rate.lua', 1],
+    [264, 'lua/shared/queue/rate.lua', 16],
+    [269, 'lua/shared/queue/job.lua', 1],
+    [281, 'lua/shared/queue/plain-head.lua', 1],
+    [284, 'lua/shared/queue/plain-head.lua', 8],
+    [292, 'lua/shared/queue/job.lua', 14],
+    [369, 'lua/shared/queue/flags.lua', 1],
+    [398, 'lua/shared/queue/happened.lua', 1],
+    [410, 'lua/shared/queue/enter-tags.lua', 1],
+    [416, 'lua/shared/queue/tell-others.lua', 1],
+    [418, 'lua/shared/queue/packed-notes.lua', 1],
+    [419, 'lua/shared/queue/leave-notes.lua', 1],
+    [437, 'lua/shared/queue/fold.lua', 1],
+    [438, 'lua/shared/queue/statistics.lua', 1],
+    [674, 'lua/shared/queue/fold.lua', 3],
+    [685, 'lua/shared/queue/leave-notes.lua', 20],
+    [689, 'lua/shared/queue/packed-notes.lua', 3],
+    [697, 'lua/shared/queue/tell-others.lua', 4],
+    [700, 'lua/shared/queue/result.lua', 1],
+    [714, 'lua/shared/queue/tell-ends.lua', 1],
+    [770, 'lua/shared/queue/tell-others.lua', 9],
+    [773, 'lua/shared/queue/tell-others.lua', 13],
+    [776, 'lua/shared/queue/publish.lua', 1],
+    [777, 'lua/shared/queue/message.lua', 1],
+    [820, 'lua/shared/queue/publish.lua', 3],
+    [826, 'lua/shared/queue/tell-others.lua', 17],
+    [829, 'lua/shared/queue/run.lua', 1],
+    [858, 'lua/shared/queue/names.lua', 1],
+    [904, 'lua/shared/queue/groups.lua', 1],
+    [1023, 'lua/shared/queue/ready.lua', 1],
+    [1057, 'lua/shared/queue/number.lua', 1],
+    [1066, 'lua/shared/queue/enqueue.lua', 1],
+    [1104, 'lua/shared/queue/replace.lua', 1],
+    [1106, 'lua/shared/queue/replace.lua', 24],
+    [1138, 'lua/shared/queue/leave-tags.lua', 1],
+    [1147, 'lua/shared/queue/replace.lua', 57],
+    [1172, 'lua/shared/queue/idempotency.lua', 1],
+    [1186, 'lua/shared/queue/idle.lua', 1],
+    [1219, 'lua/shared/queue/idle.lua', 53],
+    [1229, 'lua/shared/queue/find.lua', 1],
+    [1255, 'lua/shared/queue/failure.lua', 1],
+    [1265, 'lua/shared/queue/parents.lua', 1],
+    [1346, 'lua/shared/queue/link.lua', 1],
+    [1409, 'lua/shared/queue/spec.lua', 1],
+    [1514, 'lua/shared/queue/spec.lua', 116],
+    [1521, 'lua/queue/receive.lua', 70],
+    [1583, 'lua/shared/queue/settle.lua', 1],
+    [1584, 'lua/shared/queue/dead.lua', 1],
+    [1638, 'lua/shared/queue/end.lua', 1],
+    [1659, 'lua/shared/queue/leave-tags.lua', 1],
+    [1668, 'lua/shared/queue/end.lua', 23],
+    [1678, 'lua/shared/queue/backoff.lua', 1],
+    [1680, 'lua/shared/queue/backoff.lua', 22],
+    [1699, 'lua/shared/queue/unblock.lua', 1],
+    [1705, 'lua/shared/queue/outbox.lua', 1],
+    [1716, 'lua/shared/queue/entries.lua', 1],
+    [1734, 'lua/shared/queue/history.lua', 1],
+    [1748, 'lua/shared/queue/note-end.lua', 1],
+    [1778, 'lua/shared/queue/cancel.lua', 1],
+    [1786, 'lua/shared/queue/settle.lua', 18],
+    [1860, 'lua/queue/receive.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -21489,7 +21574,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '54edc3b9dbc33e412e9732ab7a05ef86b1dfa427',
+    sha1: 'a983d9a6011aac7ef9ec4acd948ccf7915633f57',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21536,9 +21621,14 @@ local trace = ARGV[26] -- text: of the jobs
 local tags = ARGV[27] -- text: of the jobs
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -22010,24 +22100,24 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
   lines: [
     [1, 'lua/queue/recur.lua', 1],
     [44, 'lua/shared/exact.lua', 1],
-    [49, 'lua/shared/clock.lua', 1],
-    [55, 'lua/shared/tell.lua', 1],
-    [62, 'lua/shared/tell.lua', 12],
-    [76, 'lua/shared/queue/state.lua', 1],
-    [154, 'lua/shared/queue/save.lua', 1],
-    [209, 'lua/shared/queue/recurs.lua', 1],
-    [211, 'lua/shared/queue/note-due.lua', 1],
-    [219, 'lua/shared/queue/job.lua', 1],
-    [231, 'lua/shared/queue/plain-head.lua', 1],
-    [234, 'lua/shared/queue/job.lua', 15],
-    [264, 'lua/shared/queue/leave-short.lua', 1],
-    [275, 'lua/shared/queue/read-recurrence.lua', 1],
-    [333, 'lua/shared/queue/recurrence.lua', 1],
-    [382, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [425, 'lua/shared/queue/idle.lua', 1],
-    [458, 'lua/shared/queue/idle.lua', 53],
-    [468, 'lua/shared/queue/note-run.lua', 1],
-    [475, 'lua/queue/recur.lua', 58],
+    [54, 'lua/shared/clock.lua', 1],
+    [60, 'lua/shared/tell.lua', 1],
+    [67, 'lua/shared/tell.lua', 12],
+    [81, 'lua/shared/queue/state.lua', 1],
+    [159, 'lua/shared/queue/save.lua', 1],
+    [214, 'lua/shared/queue/recurs.lua', 1],
+    [216, 'lua/shared/queue/note-due.lua', 1],
+    [224, 'lua/shared/queue/job.lua', 1],
+    [236, 'lua/shared/queue/plain-head.lua', 1],
+    [239, 'lua/shared/queue/job.lua', 15],
+    [269, 'lua/shared/queue/leave-short.lua', 1],
+    [280, 'lua/shared/queue/read-recurrence.lua', 1],
+    [338, 'lua/shared/queue/recurrence.lua', 1],
+    [387, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [430, 'lua/shared/queue/idle.lua', 1],
+    [463, 'lua/shared/queue/idle.lua', 53],
+    [473, 'lua/shared/queue/note-run.lua', 1],
+    [480, 'lua/queue/recur.lua', 58],
   ],
   encode(args) {
     return [
@@ -22489,7 +22579,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '84fd83c74f4b25c47add92cb8bbee4faef90d01a',
+    sha1: 'd0702669c073531259b802fbaa4d0232a2ae4ce9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22519,9 +22609,14 @@ local after_ms = tonumber(ARGV[8]) -- integer: the time behind which they were c
 local given, given_at = ARGV, 9 -- repeated (time_ms:integer): the times
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -22889,20 +22984,20 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
   lines: [
     [1, 'lua/queue/refill.lua', 1],
     [27, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/tell.lua', 1],
-    [45, 'lua/shared/tell.lua', 12],
-    [59, 'lua/shared/queue/state.lua', 1],
-    [137, 'lua/shared/queue/save.lua', 1],
-    [139, 'lua/shared/queue/save.lua', 13],
-    [182, 'lua/shared/queue/note-due.lua', 1],
-    [190, 'lua/shared/queue/leave-short.lua', 1],
-    [201, 'lua/shared/queue/read-recurrence.lua', 1],
-    [259, 'lua/shared/queue/recurrence.lua', 1],
-    [308, 'lua/shared/queue/idle.lua', 1],
-    [341, 'lua/shared/queue/idle.lua', 53],
-    [351, 'lua/shared/queue/note-run.lua', 1],
-    [358, 'lua/queue/refill.lua', 38],
+    [37, 'lua/shared/clock.lua', 1],
+    [43, 'lua/shared/tell.lua', 1],
+    [50, 'lua/shared/tell.lua', 12],
+    [64, 'lua/shared/queue/state.lua', 1],
+    [142, 'lua/shared/queue/save.lua', 1],
+    [144, 'lua/shared/queue/save.lua', 13],
+    [187, 'lua/shared/queue/note-due.lua', 1],
+    [195, 'lua/shared/queue/leave-short.lua', 1],
+    [206, 'lua/shared/queue/read-recurrence.lua', 1],
+    [264, 'lua/shared/queue/recurrence.lua', 1],
+    [313, 'lua/shared/queue/idle.lua', 1],
+    [346, 'lua/shared/queue/idle.lua', 53],
+    [356, 'lua/shared/queue/note-run.lua', 1],
+    [363, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -22977,7 +23072,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'd0ad7f9929c62a60401a9fed77069fe5601c2a94',
+    sha1: 'bfc50a7b2e9dbf71ad3f641883a1bc2488565264',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23032,11 +23127,21 @@ end
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
 -- whose values do not begin with two numbers.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -23046,9 +23151,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -24578,74 +24683,76 @@ return { 'released', queue.chores, refused }
     [1, 'lua/queue/release.lua', 1],
     [43, 'lua/shared/clock.lua', 1],
     [49, 'lua/shared/calls.lua', 1],
-    [89, 'lua/shared/tell.lua', 1],
-    [96, 'lua/shared/tell.lua', 12],
-    [110, 'lua/shared/queue/state.lua', 1],
-    [188, 'lua/shared/queue/count-job.lua', 1],
-    [201, 'lua/shared/queue/save.lua', 1],
-    [203, 'lua/shared/queue/save.lua', 13],
-    [246, 'lua/shared/queue/save-call.lua', 1],
-    [254, 'lua/shared/queue/settings.lua', 1],
-    [270, 'lua/shared/queue/marks.lua', 1],
-    [284, 'lua/shared/queue/note-due.lua', 1],
-    [292, 'lua/shared/queue/rate.lua', 1],
-    [295, 'lua/shared/queue/rate.lua', 16],
-    [300, 'lua/shared/queue/job.lua', 1],
-    [312, 'lua/shared/queue/plain-head.lua', 1],
-    [315, 'lua/shared/queue/plain-head.lua', 8],
-    [323, 'lua/shared/queue/job.lua', 14],
-    [324, 'lua/shared/queue/job.lua', 45],
-    [370, 'lua/shared/queue/flags.lua', 1],
-    [399, 'lua/shared/queue/run.lua', 1],
-    [446, 'lua/shared/queue/parents.lua', 1],
-    [505, 'lua/shared/queue/parents.lua', 70],
-    [517, 'lua/shared/queue/happened.lua', 1],
-    [529, 'lua/shared/queue/entries.lua', 1],
-    [547, 'lua/shared/queue/history.lua', 1],
-    [561, 'lua/shared/queue/names.lua', 1],
-    [564, 'lua/shared/queue/names.lua', 29],
-    [582, 'lua/shared/queue/groups.lua', 1],
-    [690, 'lua/shared/queue/groups.lua', 120],
-    [700, 'lua/shared/queue/ready.lua', 1],
-    [726, 'lua/shared/queue/backoff.lua', 1],
-    [728, 'lua/shared/queue/backoff.lua', 22],
-    [747, 'lua/shared/queue/end.lua', 1],
-    [768, 'lua/shared/queue/leave-tags.lua', 1],
-    [777, 'lua/shared/queue/end.lua', 23],
-    [794, 'lua/shared/queue/note-end.lua', 1],
-    [824, 'lua/shared/queue/tell-others.lua', 1],
-    [826, 'lua/shared/queue/packed-notes.lua', 1],
-    [827, 'lua/shared/queue/leave-notes.lua', 1],
-    [845, 'lua/shared/queue/fold.lua', 1],
-    [846, 'lua/shared/queue/statistics.lua', 1],
-    [1082, 'lua/shared/queue/fold.lua', 3],
-    [1093, 'lua/shared/queue/leave-notes.lua', 20],
-    [1097, 'lua/shared/queue/packed-notes.lua', 3],
-    [1105, 'lua/shared/queue/tell-others.lua', 4],
-    [1108, 'lua/shared/queue/result.lua', 1],
-    [1122, 'lua/shared/queue/tell-ends.lua', 1],
-    [1178, 'lua/shared/queue/tell-others.lua', 9],
-    [1181, 'lua/shared/queue/tell-others.lua', 13],
-    [1184, 'lua/shared/queue/publish.lua', 1],
-    [1185, 'lua/shared/queue/message.lua', 1],
-    [1228, 'lua/shared/queue/publish.lua', 3],
-    [1234, 'lua/shared/queue/tell-others.lua', 17],
-    [1237, 'lua/shared/queue/cancel.lua', 1],
-    [1245, 'lua/shared/queue/stop.lua', 1],
-    [1253, 'lua/shared/queue/idle.lua', 1],
-    [1286, 'lua/shared/queue/idle.lua', 53],
-    [1296, 'lua/shared/queue/judge-one.lua', 1],
-    [1306, 'lua/shared/queue/told.lua', 1],
-    [1321, 'lua/shared/queue/freed.lua', 1],
-    [1330, 'lua/shared/queue/give-back.lua', 1],
-    [1366, 'lua/queue/release.lua', 75],
-    [1434, 'lua/shared/queue/settle.lua', 1],
-    [1435, 'lua/shared/queue/failure.lua', 1],
-    [1441, 'lua/shared/queue/dead.lua', 1],
-    [1495, 'lua/shared/queue/unblock.lua', 1],
-    [1501, 'lua/shared/queue/outbox.lua', 1],
-    [1512, 'lua/shared/queue/settle.lua', 18],
-    [1586, 'lua/queue/release.lua', 144],
+    [53, 'lua/shared/exact.lua', 1],
+    [63, 'lua/shared/calls.lua', 6],
+    [99, 'lua/shared/tell.lua', 1],
+    [106, 'lua/shared/tell.lua', 12],
+    [120, 'lua/shared/queue/state.lua', 1],
+    [198, 'lua/shared/queue/count-job.lua', 1],
+    [211, 'lua/shared/queue/save.lua', 1],
+    [213, 'lua/shared/queue/save.lua', 13],
+    [256, 'lua/shared/queue/save-call.lua', 1],
+    [264, 'lua/shared/queue/settings.lua', 1],
+    [280, 'lua/shared/queue/marks.lua', 1],
+    [294, 'lua/shared/queue/note-due.lua', 1],
+    [302, 'lua/shared/queue/rate.lua', 1],
+    [305, 'lua/shared/queue/rate.lua', 16],
+    [310, 'lua/shared/queue/job.lua', 1],
+    [322, 'lua/shared/queue/plain-head.lua', 1],
+    [325, 'lua/shared/queue/plain-head.lua', 8],
+    [333, 'lua/shared/queue/job.lua', 14],
+    [334, 'lua/shared/queue/job.lua', 45],
+    [380, 'lua/shared/queue/flags.lua', 1],
+    [409, 'lua/shared/queue/run.lua', 1],
+    [456, 'lua/shared/queue/parents.lua', 1],
+    [515, 'lua/shared/queue/parents.lua', 70],
+    [527, 'lua/shared/queue/happened.lua', 1],
+    [539, 'lua/shared/queue/entries.lua', 1],
+    [557, 'lua/shared/queue/history.lua', 1],
+    [571, 'lua/shared/queue/names.lua', 1],
+    [574, 'lua/shared/queue/names.lua', 29],
+    [592, 'lua/shared/queue/groups.lua', 1],
+    [700, 'lua/shared/queue/groups.lua', 120],
+    [710, 'lua/shared/queue/ready.lua', 1],
+    [736, 'lua/shared/queue/backoff.lua', 1],
+    [738, 'lua/shared/queue/backoff.lua', 22],
+    [757, 'lua/shared/queue/end.lua', 1],
+    [778, 'lua/shared/queue/leave-tags.lua', 1],
+    [787, 'lua/shared/queue/end.lua', 23],
+    [804, 'lua/shared/queue/note-end.lua', 1],
+    [834, 'lua/shared/queue/tell-others.lua', 1],
+    [836, 'lua/shared/queue/packed-notes.lua', 1],
+    [837, 'lua/shared/queue/leave-notes.lua', 1],
+    [855, 'lua/shared/queue/fold.lua', 1],
+    [856, 'lua/shared/queue/statistics.lua', 1],
+    [1092, 'lua/shared/queue/fold.lua', 3],
+    [1103, 'lua/shared/queue/leave-notes.lua', 20],
+    [1107, 'lua/shared/queue/packed-notes.lua', 3],
+    [1115, 'lua/shared/queue/tell-others.lua', 4],
+    [1118, 'lua/shared/queue/result.lua', 1],
+    [1132, 'lua/shared/queue/tell-ends.lua', 1],
+    [1188, 'lua/shared/queue/tell-others.lua', 9],
+    [1191, 'lua/shared/queue/tell-others.lua', 13],
+    [1194, 'lua/shared/queue/publish.lua', 1],
+    [1195, 'lua/shared/queue/message.lua', 1],
+    [1238, 'lua/shared/queue/publish.lua', 3],
+    [1244, 'lua/shared/queue/tell-others.lua', 17],
+    [1247, 'lua/shared/queue/cancel.lua', 1],
+    [1255, 'lua/shared/queue/stop.lua', 1],
+    [1263, 'lua/shared/queue/idle.lua', 1],
+    [1296, 'lua/shared/queue/idle.lua', 53],
+    [1306, 'lua/shared/queue/judge-one.lua', 1],
+    [1316, 'lua/shared/queue/told.lua', 1],
+    [1331, 'lua/shared/queue/freed.lua', 1],
+    [1340, 'lua/shared/queue/give-back.lua', 1],
+    [1376, 'lua/queue/release.lua', 75],
+    [1444, 'lua/shared/queue/settle.lua', 1],
+    [1445, 'lua/shared/queue/failure.lua', 1],
+    [1451, 'lua/shared/queue/dead.lua', 1],
+    [1505, 'lua/shared/queue/unblock.lua', 1],
+    [1511, 'lua/shared/queue/outbox.lua', 1],
+    [1522, 'lua/shared/queue/settle.lua', 18],
+    [1596, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -27781,7 +27888,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '3f1bf572834981ba97bb5ca693a4bdc373b32925',
+    sha1: '4180a0687d185aeedda3dade5c4d776c5ed6d0ea',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27836,11 +27943,21 @@ end
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
 -- whose values do not begin with two numbers.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -27850,9 +27967,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -29459,79 +29576,81 @@ return { 'retried', queue.chores, refused, buried }
     [1, 'lua/queue/retry.lua', 1],
     [43, 'lua/shared/clock.lua', 1],
     [49, 'lua/shared/calls.lua', 1],
-    [89, 'lua/shared/tell.lua', 1],
-    [96, 'lua/shared/tell.lua', 12],
-    [110, 'lua/shared/queue/state.lua', 1],
-    [188, 'lua/shared/queue/count-job.lua', 1],
-    [201, 'lua/shared/queue/note-spans.lua', 1],
-    [202, 'lua/shared/queue/note-alike.lua', 1],
-    [203, 'lua/shared/queue/bucket.lua', 1],
-    [215, 'lua/shared/queue/leave-notes.lua', 1],
-    [233, 'lua/shared/queue/fold.lua', 1],
-    [234, 'lua/shared/queue/statistics.lua', 1],
-    [470, 'lua/shared/queue/fold.lua', 3],
-    [481, 'lua/shared/queue/leave-notes.lua', 20],
-    [485, 'lua/shared/queue/note-alike.lua', 4],
-    [500, 'lua/shared/queue/note-spans.lua', 3],
-    [526, 'lua/shared/queue/save.lua', 1],
-    [528, 'lua/shared/queue/save.lua', 13],
-    [571, 'lua/shared/queue/save-call.lua', 1],
-    [579, 'lua/shared/queue/settings.lua', 1],
-    [595, 'lua/shared/queue/marks.lua', 1],
-    [609, 'lua/shared/queue/note-due.lua', 1],
-    [617, 'lua/shared/queue/rate.lua', 1],
-    [620, 'lua/shared/queue/rate.lua', 16],
-    [625, 'lua/shared/queue/job.lua', 1],
-    [637, 'lua/shared/queue/plain-head.lua', 1],
-    [640, 'lua/shared/queue/plain-head.lua', 8],
-    [648, 'lua/shared/queue/job.lua', 14],
-    [649, 'lua/shared/queue/job.lua', 45],
-    [695, 'lua/shared/queue/flags.lua', 1],
-    [724, 'lua/shared/queue/run.lua', 1],
-    [771, 'lua/shared/queue/parents.lua', 1],
-    [830, 'lua/shared/queue/parents.lua', 70],
-    [842, 'lua/shared/queue/happened.lua', 1],
-    [854, 'lua/shared/queue/entries.lua', 1],
-    [872, 'lua/shared/queue/history.lua', 1],
-    [886, 'lua/shared/queue/names.lua', 1],
-    [889, 'lua/shared/queue/names.lua', 29],
-    [907, 'lua/shared/queue/failure.lua', 1],
-    [913, 'lua/shared/queue/note-failure.lua', 1],
-    [917, 'lua/shared/queue/groups.lua', 1],
-    [1025, 'lua/shared/queue/groups.lua', 120],
-    [1035, 'lua/shared/queue/ready.lua', 1],
-    [1061, 'lua/shared/queue/backoff.lua', 1],
-    [1101, 'lua/shared/queue/dead.lua', 1],
-    [1155, 'lua/shared/queue/end.lua', 1],
-    [1176, 'lua/shared/queue/leave-tags.lua', 1],
-    [1185, 'lua/shared/queue/end.lua', 23],
-    [1202, 'lua/shared/queue/note-end.lua', 1],
-    [1232, 'lua/shared/queue/tell-others.lua', 1],
-    [1234, 'lua/shared/queue/packed-notes.lua', 1],
-    [1235, 'lua/shared/queue/packed-notes.lua', 3],
-    [1243, 'lua/shared/queue/tell-others.lua', 4],
-    [1246, 'lua/shared/queue/result.lua', 1],
-    [1260, 'lua/shared/queue/tell-ends.lua', 1],
-    [1316, 'lua/shared/queue/tell-others.lua', 9],
-    [1319, 'lua/shared/queue/tell-others.lua', 13],
-    [1322, 'lua/shared/queue/publish.lua', 1],
-    [1323, 'lua/shared/queue/message.lua', 1],
-    [1366, 'lua/shared/queue/publish.lua', 3],
-    [1372, 'lua/shared/queue/tell-others.lua', 17],
-    [1375, 'lua/shared/queue/cancel.lua', 1],
-    [1383, 'lua/shared/queue/stop.lua', 1],
-    [1391, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1398, 'lua/shared/queue/idle.lua', 1],
-    [1431, 'lua/shared/queue/idle.lua', 53],
-    [1441, 'lua/shared/queue/judge-one.lua', 1],
-    [1451, 'lua/shared/queue/told.lua', 1],
-    [1473, 'lua/shared/queue/freed.lua', 1],
-    [1482, 'lua/queue/retry.lua', 79],
-    [1563, 'lua/shared/queue/settle.lua', 1],
-    [1564, 'lua/shared/queue/unblock.lua', 1],
-    [1570, 'lua/shared/queue/outbox.lua', 1],
-    [1581, 'lua/shared/queue/settle.lua', 18],
-    [1655, 'lua/queue/retry.lua', 161],
+    [53, 'lua/shared/exact.lua', 1],
+    [63, 'lua/shared/calls.lua', 6],
+    [99, 'lua/shared/tell.lua', 1],
+    [106, 'lua/shared/tell.lua', 12],
+    [120, 'lua/shared/queue/state.lua', 1],
+    [198, 'lua/shared/queue/count-job.lua', 1],
+    [211, 'lua/shared/queue/note-spans.lua', 1],
+    [212, 'lua/shared/queue/note-alike.lua', 1],
+    [213, 'lua/shared/queue/bucket.lua', 1],
+    [225, 'lua/shared/queue/leave-notes.lua', 1],
+    [243, 'lua/shared/queue/fold.lua', 1],
+    [244, 'lua/shared/queue/statistics.lua', 1],
+    [480, 'lua/shared/queue/fold.lua', 3],
+    [491, 'lua/shared/queue/leave-notes.lua', 20],
+    [495, 'lua/shared/queue/note-alike.lua', 4],
+    [510, 'lua/shared/queue/note-spans.lua', 3],
+    [536, 'lua/shared/queue/save.lua', 1],
+    [538, 'lua/shared/queue/save.lua', 13],
+    [581, 'lua/shared/queue/save-call.lua', 1],
+    [589, 'lua/shared/queue/settings.lua', 1],
+    [605, 'lua/shared/queue/marks.lua', 1],
+    [619, 'lua/shared/queue/note-due.lua', 1],
+    [627, 'lua/shared/queue/rate.lua', 1],
+    [630, 'lua/shared/queue/rate.lua', 16],
+    [635, 'lua/shared/queue/job.lua', 1],
+    [647, 'lua/shared/queue/plain-head.lua', 1],
+    [650, 'lua/shared/queue/plain-head.lua', 8],
+    [658, 'lua/shared/queue/job.lua', 14],
+    [659, 'lua/shared/queue/job.lua', 45],
+    [705, 'lua/shared/queue/flags.lua', 1],
+    [734, 'lua/shared/queue/run.lua', 1],
+    [781, 'lua/shared/queue/parents.lua', 1],
+    [840, 'lua/shared/queue/parents.lua', 70],
+    [852, 'lua/shared/queue/happened.lua', 1],
+    [864, 'lua/shared/queue/entries.lua', 1],
+    [882, 'lua/shared/queue/history.lua', 1],
+    [896, 'lua/shared/queue/names.lua', 1],
+    [899, 'lua/shared/queue/names.lua', 29],
+    [917, 'lua/shared/queue/failure.lua', 1],
+    [923, 'lua/shared/queue/note-failure.lua', 1],
+    [927, 'lua/shared/queue/groups.lua', 1],
+    [1035, 'lua/shared/queue/groups.lua', 120],
+    [1045, 'lua/shared/queue/ready.lua', 1],
+    [1071, 'lua/shared/queue/backoff.lua', 1],
+    [1111, 'lua/shared/queue/dead.lua', 1],
+    [1165, 'lua/shared/queue/end.lua', 1],
+    [1186, 'lua/shared/queue/leave-tags.lua', 1],
+    [1195, 'lua/shared/queue/end.lua', 23],
+    [1212, 'lua/shared/queue/note-end.lua', 1],
+    [1242, 'lua/shared/queue/tell-others.lua', 1],
+    [1244, 'lua/shared/queue/packed-notes.lua', 1],
+    [1245, 'lua/shared/queue/packed-notes.lua', 3],
+    [1253, 'lua/shared/queue/tell-others.lua', 4],
+    [1256, 'lua/shared/queue/result.lua', 1],
+    [1270, 'lua/shared/queue/tell-ends.lua', 1],
+    [1326, 'lua/shared/queue/tell-others.lua', 9],
+    [1329, 'lua/shared/queue/tell-others.lua', 13],
+    [1332, 'lua/shared/queue/publish.lua', 1],
+    [1333, 'lua/shared/queue/message.lua', 1],
+    [1376, 'lua/shared/queue/publish.lua', 3],
+    [1382, 'lua/shared/queue/tell-others.lua', 17],
+    [1385, 'lua/shared/queue/cancel.lua', 1],
+    [1393, 'lua/shared/queue/stop.lua', 1],
+    [1401, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1408, 'lua/shared/queue/idle.lua', 1],
+    [1441, 'lua/shared/queue/idle.lua', 53],
+    [1451, 'lua/shared/queue/judge-one.lua', 1],
+    [1461, 'lua/shared/queue/told.lua', 1],
+    [1483, 'lua/shared/queue/freed.lua', 1],
+    [1492, 'lua/queue/retry.lua', 79],
+    [1573, 'lua/shared/queue/settle.lua', 1],
+    [1574, 'lua/shared/queue/unblock.lua', 1],
+    [1580, 'lua/shared/queue/outbox.lua', 1],
+    [1591, 'lua/shared/queue/settle.lua', 18],
+    [1665, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

@@ -114,7 +114,7 @@ end
 -- their payloads.
 local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, ends_ms)
   local now_ms = math.floor(now_us / 1000)
-  local ends, token, usual = string.format('%.0f', ends_ms), queue.token, queue.usual
+  local ends, token, usual = exact(ends_ms), queue.token, queue.usual
   local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
   local are_alike, bytes, sum_us = true, 0, 0
   for at, seq in ipairs(numbers) do
