@@ -1,12 +1,12 @@
 // What the lock asks of a server: the keys it declares, the commands of its rule, and nothing else.
 
-import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import { type Lock, type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { until } from '../servers/ask.ts'
+import { monitor } from '../servers/monitor.ts'
 import { startRedis } from '../servers/redis.ts'
 
 async function everythingALockDoes(redis: Perilune): Promise<void> {
@@ -45,7 +45,7 @@ function inLine(lock: Lock, count: number): Promise<void> {
   return until(`${count} wait`, async () => (await lock.inspect()).waiting === count)
 }
 
-async function setup(): Promise<{ admin: Redis; connect(options?: object): Redis }> {
+async function setup(): Promise<{ port: number; admin: Redis; connect(options?: object): Redis }> {
   const server = await startRedis()
   const open: Redis[] = []
   const connect = (options: object = {}): Redis => {
@@ -57,7 +57,7 @@ async function setup(): Promise<{ admin: Redis; connect(options?: object): Redis
     for (const client of open) client.disconnect()
     await server.stop()
   })
-  return { admin: connect(), connect }
+  return { port: server.port, admin: connect(), connect }
 }
 
 test('a user with the rule of the lock can do everything that a lock does, and nothing else', async () => {
@@ -86,26 +86,25 @@ test('a user who may not load scripts is told so', async () => {
 })
 
 test('no script of the lock touches a key that its call does not declare', async () => {
-  const { admin, connect } = await setup()
-  const monitor = await connect().monitor()
-  onTestFinished(() => monitor.disconnect())
-  const seen: { source: string; words: string[] }[] = []
-  monitor.on('monitor', (_time: string, words: string[], source: string) => seen.push({ source, words }))
+  const { port, admin, connect } = await setup()
+  await admin.ping()
+  const watch = await monitor(port)
+  onTestFinished(watch.stop)
   const redis = perilune(ioredis(connect()), { namespace: 'watched' })
   onTestFinished(() => redis.close())
 
   await everythingALockDoes(redis)
   await admin.echo('the end')
-  while (!seen.some(({ words }) => words[1] === 'the end')) await once(monitor, 'monitor')
+  await watch.until('the end')
 
   let declared = new Set<string>()
   const undeclared: string[] = []
-  for (const { source, words } of seen) {
+  for (const { source, words } of watch.seen) {
     if (/^eval(sha)?$/i.test(words[0] ?? '')) declared = new Set(words.slice(3, 3 + Number(words[2])))
     else if (source === 'lua') undeclared.push(...touched(words).filter((key) => !declared.has(key)))
   }
   expect(undeclared).toEqual([])
-  expect(seen.filter(({ source }) => source === 'lua').length).toBeGreaterThan(50)
+  expect(watch.seen.filter(({ source }) => source === 'lua').length).toBeGreaterThan(50)
 })
 
 /** Keys among the words of a command; channels are none. */
