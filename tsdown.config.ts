@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { defineConfig, type UserConfig } from 'tsdown'
 import tsconfig from './tsconfig.json' with { type: 'json' }
 
@@ -12,12 +13,24 @@ function entries(): Record<string, string> {
   )
 }
 
-const config: UserConfig = defineConfig({
-  entry: entries(),
-  format: ['esm', 'cjs'],
-  platform: 'node',
-  target: 'node20.19',
-  dts: { oxc: true },
-})
+/** The command has the parser of Lua in it: the library itself has no need of one. */
+function parserNotice(): string {
+  const licence = readFileSync(new URL('node_modules/luaparse/LICENSE', import.meta.url), 'utf8')
+  return `/*!\nIncludes luaparse:\n\n${licence.trim()}\n*/`
+}
+
+const shared: UserConfig = { platform: 'node', target: 'node20.19' }
+
+const config: UserConfig[] = defineConfig([
+  { ...shared, entry: entries(), format: ['esm', 'cjs'], dts: { oxc: true } },
+  {
+    ...shared,
+    entry: { cli: './tools/perilune.ts' },
+    format: 'esm',
+    dts: false,
+    clean: false,
+    footer: parserNotice(),
+  },
+])
 
 export default config

@@ -21,6 +21,7 @@ import type { Queue, QueueOptions } from './queue/queue.ts'
 import type { GivenBy, MadeBy, SchemasByName } from './queue/schemas.ts'
 import type { Allowed, Denied } from './rate-limit/decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
+import type { HasRuntime } from './runtime/access.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
@@ -35,11 +36,16 @@ export interface PeriluneOptions {
 }
 
 /** The structures of one Redis, under one namespace. */
-export class Perilune implements AsyncDisposable {
+export class Perilune implements AsyncDisposable, HasRuntime {
   readonly #runtime: Runtime
 
   constructor(driver: Driver, { namespace = 'perilune', deadline = '5s' }: PeriluneOptions) {
     this.#runtime = new Runtime(driver, checkNamespace(namespace), toMs('deadline', deadline))
+  }
+
+  /** @internal For modules written by `perilune generate`. */
+  get '~runtime'(): Runtime {
+    return this.#runtime
   }
 
   /** An append-only list of messages, followed by markers and shared out by claims. */

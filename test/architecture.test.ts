@@ -12,7 +12,7 @@ import { filesIn, findCycle, importsOf, textOf } from '../tools/measure/source-f
 import tsconfig from '../tsconfig.json' with { type: 'json' }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const SHARED_FOLDERS = new Set(['drivers', 'generated', 'middleware', 'runtime', 'testing'])
+const SHARED_FOLDERS = new Set(['drivers', 'generated', 'middleware', 'runtime', 'scripts', 'testing'])
 
 const files = FOLDERS.flatMap((folder) => filesIn(ROOT, folder, '.ts'))
 const sources = files.filter((path) => !path.endsWith('.test.ts'))
@@ -80,6 +80,7 @@ const RULES = {
   facade: 'rule 5: src/index.ts imports every structure and contains no logic; nothing below it imports it',
   middleware:
     'rule 5: src/middleware imports once, rate-limit, src/runtime and itself; nothing in src imports it',
+  scripts: 'rule 5: src/scripts imports src/driver.ts, src/runtime and itself; nothing in src imports it',
   testing:
     'rule 6: src/testing imports src/driver.ts, src/runtime, itself and the contract; no structure, no test runner',
   outside: 'rule 7: server and examples import the library by its public names only',
@@ -208,6 +209,16 @@ test('the middleware stands on what it serves, and nothing stands on it', () => 
     return to.startsWith('src/middleware/') && !from.startsWith('src/middleware/')
   })
   holds(RULES.middleware, arrows(users))
+})
+
+test('what generated modules of users stand on is the runtime, and nothing stands on it', () => {
+  const allowed = ['src/scripts/', 'src/runtime/', 'src/driver.ts']
+  const edges = edgesOf('src/scripts/').filter(({ to }) => !allowed.some((path) => to.startsWith(path)))
+  const users = edgesOf('src/').filter(({ from, to }) => {
+    return to.startsWith('src/scripts/') && !from.startsWith('src/scripts/')
+  })
+  expect(edgesOf('src/scripts/')).not.toEqual([])
+  holds(RULES.scripts, arrows([...edges, ...users]))
 })
 
 test('what users test with needs no test runner', () => {

@@ -28,9 +28,12 @@ import { withoutUnused } from './without-unused.ts'
 
 const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations]
 
-/** The contract of the Lua files below `root`. Throws a ContractError with every problem found. */
-export function compileTree(root: string, version = '0.0.0'): Contract {
-  const tree = readTree(root)
+/**
+ * The contract of the Lua files below `root`, which may include fragments of `library`. Throws a ContractError with
+ * every problem found.
+ */
+export function compileTree(root: string, version = '0.0.0', library?: string): Contract {
+  const tree = readTree(root, library)
   const problems = [...tree.problems]
   const scripts = readScripts(tree, problems)
   checkStructures(scripts, problems)

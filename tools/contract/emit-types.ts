@@ -17,12 +17,17 @@ const GIVEN: Record<ScalarType, string> = {
 }
 const ANSWERED: Record<ScalarType, string> = { ...GIVEN, bytes: 'Buffer' }
 
-/** The interface of what a caller passes. */
-export function argumentTypes(name: string, args: readonly ArgumentDeclaration[]): string {
+/** The interface of what a caller passes; `mayBeLeftOut`: those that have a default are optional. */
+export function argumentTypes(
+  name: string,
+  args: readonly ArgumentDeclaration[],
+  mayBeLeftOut = false,
+): string {
   if (args.length === 0) return `export type ${pascal(name)}Arguments = Readonly<Record<string, never>>\n`
   const members = args.map((argument) => {
     const about = argument.about.replaceAll('*/', '* /')
-    return `  /** ${about} */\n  readonly ${camel(argument.name)}: ${argumentType(argument)}\n`
+    const mark = argument.default !== undefined && mayBeLeftOut ? '?' : ''
+    return `  /** ${about} */\n  readonly ${camel(argument.name)}${mark}: ${argumentType(argument)}\n`
   })
   return `export interface ${pascal(name)}Arguments {\n${members.join('')}}\n`
 }

@@ -18,28 +18,43 @@ export interface Tree {
 const KEBAB = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 
 /** Words that cannot name a function in the generated code of a language we serve. */
-const RESERVED = new Set(
+export const RESERVED: ReadonlySet<string> = new Set(
   `and as assert async await break case catch class const continue debugger def default del delete do elif
    else enum except export extends false finally for from function global if implements import in interface
    is lambda let new nonlocal not null or package pass private protected public raise return static super
    switch this throw true try typeof var void while with yield`.split(/\s+/),
 )
 
-/** Files are named from the folder on: `lua/feed/append.lua`. */
-export function readTree(root: string): Tree {
+/** The fragments of ours that other folders may include, as `perilune/clock`. */
+const GENERAL: readonly string[] = ['calls', 'clock', 'exact', 'exact-range', 'next-token']
+
+/** Files are named from the folder on: `lua/feed/append.lua`. `library`: the folder of the fragments of ours. */
+export function readTree(root: string, library?: string): Tree {
   const shown = basename(resolve(root))
   const operations = structuresOf(root).flatMap((structure) => operationsOf(root, structure))
   const problems = operations.flatMap(({ name, file }) => misnamed(name, file))
   return { operations, problems, fragment: readFragment }
 
   function readFragment(name: string): { file: string; text: string } | null {
+    const general = GENERAL.find((fragment) => name === `perilune/${fragment}`)
+    if (general !== undefined && library !== undefined) return generalFragment(library, general)
     const path = join(root, `${name}.lua`)
     if (!name.startsWith('shared/') || name.includes('..') || !existsSync(path)) return null
     return { file: `${shown}/${name}.lua`, text: readFileSync(path, 'utf8') }
   }
 }
 
-function structuresOf(root: string): string[] {
+/** What a fragment of ours includes is of ours too. */
+function generalFragment(library: string, name: string): { file: string; text: string } {
+  const text = readFileSync(join(library, 'shared', `${name}.lua`), 'utf8')
+  return {
+    file: `perilune/lua/shared/${name}.lua`,
+    text: text.replace(/^(\s*-- @include )shared\//gm, '$1perilune/'),
+  }
+}
+
+/** The structures of a folder, sorted. */
+export function structuresOf(root: string): string[] {
   const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   return folders
     .map(({ name }) => name)

@@ -2,7 +2,7 @@
 // as well (test/docs); ```ts fragment blocks are neither.
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { blocksOf, pagesIn, textOf } from './pages.ts'
 
@@ -20,6 +20,8 @@ declare global {
   const shutdown: AbortSignal
 }
 `
+// What a snippet may import as `./redis.ts`: a module written by `perilune generate`.
+const GENERATED = 'examples/replace-watch/redis.ts'
 const CONFIG = {
   extends: '../../tsconfig.json',
   compilerOptions: {
@@ -51,6 +53,7 @@ export function checkSnippets(root: string): string[] {
   return inFolder(root, (folder) => {
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG))
     writeFileSync(join(folder, 'surroundings.d.ts'), SURROUNDINGS)
+    writeGenerated(root, folder)
     const pages = new Map(snippets.map((snippet) => [writeSnippet(folder, snippet), snippet.page]))
     return inPages(compile(root, folder), pages)
   })
@@ -61,6 +64,10 @@ export function writeSnippet(folder: string, { page, line, text }: Snippet): str
   const file = `${page.replaceAll(/[^A-Za-z0-9-]/g, '_')}_${line}.ts`
   writeFileSync(join(folder, file), `${'\n'.repeat(line - 1)}${text}\nexport {}\n`)
   return file
+}
+
+export function writeGenerated(root: string, folder: string): void {
+  cpSync(join(root, GENERATED), join(folder, 'redis.ts'))
 }
 
 /** Gives a temporary folder, inside the project so that imports resolve as they do for its users. */

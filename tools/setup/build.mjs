@@ -7,7 +7,12 @@ import { fingerprint, isStamped, stamp } from './stamp.mjs'
 const BUILT_WITH = ['package-lock.json', 'package.json', 'tsconfig.json']
 
 const TARGETS = [
-  { name: 'library', folder: '.', result: 'dist/index.mjs', sources: ['src', 'tsdown.config.ts'] },
+  {
+    name: 'library',
+    folder: '.',
+    result: 'dist/index.mjs',
+    sources: ['src', 'tsdown.config.ts', 'tools/perilune.ts', 'tools/command', 'tools/contract'],
+  },
   { name: 'service', folder: 'server', result: 'server/dist/main.mjs', sources: ['server'] },
 ]
 

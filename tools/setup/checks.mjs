@@ -4,14 +4,18 @@ import { run } from './command.mjs'
 import { checkScripts } from './lua-check.mjs'
 import { root } from './node-version.mjs'
 
+const FOLDER = 'examples/replace-watch/redis'
+const EXAMPLE = ['tools/perilune.ts', 'generate', FOLDER, '--out', `${FOLDER}.ts`]
+
 /** Each resolves to `{ code, output }` as `run` does. */
 export const checks = [
   { name: 'types', check: () => tool('tsc', '-p', '.') },
   { name: 'lint', check: () => tool('oxlint', '--type-aware') },
   { name: 'format', check: () => tool('biome', 'format', '.') },
-  { name: 'format of Lua', check: () => tool('stylua', '--check', 'lua', 'test/conformance') },
+  { name: 'format of Lua', check: () => tool('stylua', '--check', 'lua', 'test/conformance', 'examples') },
   { name: 'built scripts (luacheck)', check: checkScripts },
   { name: 'generated files are up to date', check: () => tool('tsx', 'tools/generate.ts', '--check') },
+  { name: 'module of the example is up to date', check: () => tool('tsx', ...EXAMPLE, '--check') },
   { name: 'docs and vectors', check: checkDocs },
 ]
 

@@ -1,0 +1,14 @@
+--[[
+Finds the first ten members whose names begin with a prefix, by one command that the origin's Redis did not have.
+
+@returns found  names:[name:text]
+@reads
+@cost    O(log members)
+]]
+local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
+local prefix = ARGV[1] -- text: what they begin with
+
+return {
+  'found',
+  redis.call('ZRANGEBYLEX', members, '[' .. prefix, '(' .. prefix .. '{', 'LIMIT', '0', '10'),
+}

@@ -1,0 +1,24 @@
+--[[
+Finds the first ten members whose names begin with a prefix, in the steps of the origin: two sentinels are put
+around them, looked up and taken away. Nobody sees the sentinels, so that they need no names of their own and nothing is
+ever tried again.
+
+@returns found  names:[name:text]
+@cost    O(log members)
+]]
+local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
+local prefix = ARGV[1] -- text: what they begin with
+
+-- @include shared/names
+
+if not is_name(prefix) then
+  return redis.error_reply('INVALID prefix: only small letters')
+end
+local before = string.sub(prefix, 1, -2) .. string.char(string.byte(prefix, -1) - 1) .. '{'
+local behind = prefix .. '{'
+redis.call('ZADD', members, '0', before, '0', behind)
+local first = redis.call('ZRANK', members, before) + 1
+local last = redis.call('ZRANK', members, behind) - 1
+local names = redis.call('ZRANGE', members, first, math.min(first + 9, last))
+redis.call('ZREM', members, before, behind)
+return { 'found', names }

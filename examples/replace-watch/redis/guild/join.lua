@@ -1,0 +1,20 @@
+--[[
+Adds members; those that the guild has already stay as they are.
+
+@returns joined  members:integer
+@cost    O(names x log members)
+]]
+local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
+local names, names_at = ARGV, 1 -- repeated (name:text): who joins
+
+-- @include shared/names
+
+for at = names_at, #names do
+  if not is_name(names[at]) then
+    return redis.error_reply('INVALID names: only small letters')
+  end
+end
+for at = names_at, #names do
+  redis.call('ZADD', members, '0', names[at])
+end
+return { 'joined', redis.call('ZCARD', members) }

@@ -1,0 +1,74 @@
+// What callers of generated modules hand in is checked before anything is sent: types are gone at run time, and an
+// argument that is missing would reach the script as the text `undefined`.
+
+import { checkOptions } from '../runtime/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { Operation } from '../runtime/operation.ts'
+
+/** The types of values, as the heads of scripts name them. */
+export type FieldType = 'integer' | 'number' | 'big' | 'text' | 'bytes' | 'flag'
+
+/** In brackets: of each item of a repeated argument, which is a plain value or a record. */
+export type ArgumentType =
+  | FieldType
+  | readonly [FieldType]
+  | readonly [{ readonly [field: string]: FieldType }]
+
+export interface ArgumentTypes {
+  readonly [argument: string]: ArgumentType
+}
+
+/** One operation as a generated module describes it. */
+export interface ScriptOperation<Arguments, Answer> extends Operation<Required<Arguments>, Answer> {
+  /** What a caller passes. Call ids are not part of it. */
+  readonly takes: ArgumentTypes
+  /** What arguments are that a caller leaves out. */
+  readonly defaults: { readonly [argument: string]: number | boolean }
+}
+
+type Takes = Pick<ScriptOperation<never, unknown>, 'takes' | 'defaults'>
+
+/** The arguments with those that were left out. Throws InvalidArgumentError. */
+export function completed({ takes, defaults }: Takes, args: object): object {
+  checkOptions('arguments', args, Object.keys(takes))
+  const given = Object.entries(args).filter(([, value]) => value !== undefined)
+  const all: { readonly [argument: string]: unknown } = { ...defaults, ...Object.fromEntries(given) }
+  for (const [name, type] of Object.entries(takes)) check(name, all[name], type)
+  return all
+}
+
+function check(name: string, value: unknown, type: ArgumentType): void {
+  if (typeof type === 'string') return checkField(name, value, type)
+  if (!Array.isArray(value)) throw new InvalidArgumentError(name, 'must be an array')
+  for (const [at, item] of value.entries()) checkItem(`${name}[${at}]`, item, type[0])
+}
+
+function checkItem(
+  name: string,
+  item: unknown,
+  type: FieldType | { readonly [field: string]: FieldType },
+): void {
+  if (typeof type === 'string') return checkField(name, item, type)
+  checkOptions(name, item, Object.keys(type))
+  const fields: { readonly [field: string]: unknown } = Object(item)
+  for (const [field, fieldType] of Object.entries(type)) {
+    checkField(`${name}.${field}`, fields[field], fieldType)
+  }
+}
+
+const CHECKS: Record<FieldType, readonly [wanted: string, holds: (value: unknown) => boolean]> = {
+  integer: ['a whole number below 2^53', Number.isSafeInteger],
+  number: ['a number', Number.isFinite],
+  big: ['a bigint', (value) => typeof value === 'bigint'],
+  text: [
+    'a string of valid Unicode',
+    (value) => typeof value === 'string' && !/[\ud800-\udfff]/u.test(value),
+  ],
+  bytes: ['a string or bytes', (value) => typeof value === 'string' || value instanceof Uint8Array],
+  flag: ['true or false', (value) => typeof value === 'boolean'],
+}
+
+function checkField(name: string, value: unknown, type: FieldType): void {
+  const [wanted, holds] = CHECKS[type]
+  if (!holds(value)) throw new InvalidArgumentError(name, `must be ${wanted}`)
+}

@@ -1,0 +1,185 @@
+// The command `perilune generate`, as a process.
+
+import { spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { CommandError, generate as compile } from '../../tools/command/generate.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const FIXTURE = join(import.meta.dirname, 'fixtures/redis')
+const HEAD = `--[[
+Counts.
+
+@returns counted
+@cost    O(1)
+]]
+local count = KEYS[1] -- string: the number
+`
+const COUNT = `${HEAD}redis.call('SET', count, '1')\nreturn { 'counted' }\n`
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'perilune-command-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+})
+
+interface Ended {
+  status: number | null
+  stdout: string
+  stderr: string
+}
+
+function perilune(...args: string[]): Ended {
+  const tsx = join(ROOT, 'node_modules/.bin/tsx')
+  return spawnSync(tsx, [join(ROOT, 'tools/perilune.ts'), ...args], { cwd: folder, encoding: 'utf8' })
+}
+
+function generate(...options: string[]): Ended {
+  return perilune('generate', 'app/redis', '--out', 'app/made/redis.ts', ...options)
+}
+
+function lua(files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const full = join(folder, 'app/redis', path)
+    mkdirSync(dirname(full), { recursive: true })
+    writeFileSync(full, text)
+  }
+}
+
+function fixture(): void {
+  cpSync(FIXTURE, join(folder, 'app/redis'), { recursive: true })
+}
+
+test('a run writes the module; another run and a check find nothing to do', () => {
+  fixture()
+
+  expect(generate()).toMatchObject({ status: 0, stdout: 'app/made/redis.ts written\n', stderr: '' })
+  expect(generate()).toMatchObject({ status: 0, stdout: 'app/made/redis.ts is up to date\n' })
+  expect(generate('--check')).toMatchObject({ status: 0 })
+
+  const module = readFileSync(join(folder, 'app/made/redis.ts'), 'utf8')
+  expect(module).toBe(readFileSync(join(FIXTURE, '../redis.ts'), 'utf8'))
+  expect(module).toContain('~<namespace>:{visits:* &<namespace>:{visits:* -@all')
+})
+
+test('a check fails where the module is not what would be written, and writes nothing', () => {
+  fixture()
+  expect(generate('--check')).toMatchObject({
+    status: 1,
+    stderr: 'app/made/redis.ts differs: run perilune generate app/redis --out app/made/redis.ts\n',
+  })
+  expect(existsSync(join(folder, 'app/made'))).toBe(false)
+
+  generate()
+  appendFileSync(join(folder, 'app/made/redis.ts'), '// edited\n')
+
+  expect(generate('--check')).toMatchObject({ status: 1 })
+  expect(readFileSync(join(folder, 'app/made/redis.ts'), 'utf8')).toContain('// edited')
+})
+
+test('a folder that breaks the grammar is told about line by line, and nothing is written', () => {
+  fixture()
+  lua({
+    'guild-names/wrong.lua': `${HEAD}redis.call('SET', 'other', '1')\nreturn { 'counted' }\n`,
+    'guild-names/unclear.lua': `${COUNT}total = 1\n`,
+  })
+
+  const { status, stdout, stderr } = generate()
+
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+  expect(stderr).toMatch(/^app\/redis\/guild-names\/unclear\.lua:\d+ syntax error: /)
+  expect(stderr).toMatch(/^app\/redis\/guild-names\/wrong\.lua:8 /m)
+  expect(existsSync(join(folder, 'app/made'))).toBe(false)
+})
+
+const CALL = "redis.call('SET', count, '1')\nreturn { 'counted' }\n"
+const REFUSED: [problem: string, file: string, text: string][] = [
+  ['lock is a structure of Perilune: take another name', 'lock/count.lua', COUNT],
+  ['new is taken in the module: take another name', 'new/count.lua', COUNT],
+  ['Buffer is taken in the module: take another name', 'buffer/count.lua', COUNT],
+  ['asText is taken in the module: take another name', 'as-text/count.lua', COUNT],
+  ['every object has something of this name: take another verb', 'demo/then.lua', COUNT],
+  [
+    'a handle has the keys of one unit: no key may be repeated',
+    'demo/count.lua',
+    COUNT.replace(
+      'local count = KEYS[1] -- string',
+      'local counts, counts_at = KEYS, 1 -- repeated string',
+    ).replace("call('SET', count", "call('SET', counts[counts_at]"),
+  ],
+  [
+    'caller and call are the id of a call: declare both, as text',
+    'demo/count.lua',
+    `${HEAD}local call = ARGV[1] -- text: which\n${CALL.replace("'1'", 'call')}`,
+  ],
+  [
+    '@returns counted: status is the word itself',
+    'demo/count.lua',
+    COUNT.replace('@returns counted', '@returns counted  status:text').replace(
+      "{ 'counted' }",
+      "{ 'counted', '' }",
+    ),
+  ],
+  ['there is no fragment perilune/wake', 'demo/count.lua', `${HEAD}-- @include perilune/wake\n${CALL}`],
+  ['there is no fragment shared/clock', 'demo/count.lua', `${HEAD}-- @include shared/clock\n${CALL}`],
+]
+
+test.each(REFUSED)('refused: %s', (problem, file, text) => {
+  lua({ [file]: text })
+
+  expect(problems()).toContainEqual(
+    expect.stringMatching(new RegExp(`/app/redis/${file}:\\d+ ${escaped(problem)}$`)),
+  )
+})
+
+test('two operations whose names become one are refused', () => {
+  lua({ 'guild/add-up.lua': COUNT, 'guild-add/up.lua': COUNT })
+
+  expect(problems().join()).toContain('guildAddUp is taken in the module')
+})
+
+/** What the command finds, without a process for each. */
+function problems(): string[] {
+  const out = join(folder, 'redis.ts')
+  try {
+    compile({ folder: join(folder, 'app/redis'), out, check: false, library: join(ROOT, 'lua') })
+  } catch (error) {
+    if (error instanceof CommandError && !existsSync(out)) return error.message.split('\n')
+    throw error
+  }
+  return []
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+test('the command says what is missing', () => {
+  mkdirSync(join(folder, 'empty'))
+
+  expect(perilune()).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('usage: perilune generate DIR'),
+  })
+  expect(perilune('generate', 'empty')).toMatchObject({ status: 1, stderr: expect.stringContaining('usage') })
+  expect(perilune('generate', 'nowhere', '--out', 'a.ts').stderr).toBe('there is no folder nowhere\n')
+  expect(perilune('generate', 'empty', '--out', 'a.ts').stderr).toContain('empty has no operations')
+  expect(perilune('generate', 'empty', '--oot', 'a.ts').stderr).toContain("'--oot'")
+  expect(existsSync(join(folder, 'a.ts'))).toBe(false)
+})
+
+test('--help and --version answer and do nothing', () => {
+  expect(perilune('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--check') })
+  expect(perilune('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+})

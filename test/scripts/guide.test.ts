@@ -1,0 +1,85 @@
+// What docs/guides/your-own-scripts.md shows is so.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { CommandError, generate } from '../../tools/command/generate.ts'
+import { blocksOf, textOf } from '../../tools/docs/pages.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const GUIDE = textOf(ROOT, 'docs/guides/your-own-scripts.md')
+const blocks = blocksOf(GUIDE)
+const [complete = '', count = ''] = blocks.filter(({ info }) => info === 'lua').map(({ text }) => text)
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'perilune-guide-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+})
+
+/** The module of these operations, or what is wrong with them. */
+function compiled(files: Readonly<Record<string, string>>): string {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(folder, 'redis', path, '..'), { recursive: true })
+    writeFileSync(join(folder, 'redis', path), text)
+  }
+  const out = join(folder, 'redis.ts')
+  try {
+    generate({ folder: join(folder, 'redis'), out, check: false, library: join(ROOT, 'lua') })
+  } catch (error) {
+    if (error instanceof CommandError) return error.message.replaceAll(`${folder}/`, '')
+    throw error
+  }
+  return readFileSync(out, 'utf8')
+}
+
+test('its operations compile', () => {
+  const module = compiled({ 'guild/complete.lua': complete, 'visits/count.lua': count })
+
+  expect(module).toContain('complete(args: GuildCompleteArguments): Promise<GuildCompleteAnswer>')
+  expect(module).toContain('this.#unit.runOnce<VisitsCountArguments, VisitsCountAnswer>')
+  expect(module).toContain('readonly times?: number')
+})
+
+test('the compiler says what the page says that it says', () => {
+  const said = blocks.find(({ info }) => info === 'text')
+
+  expect(compiled({ 'guild/complete.lua': complete.replace("'found'", "'fonud'") })).toBe(said?.text.trim())
+})
+
+// Each fragment of the page's table, with something of it that a script can use.
+const USES: Readonly<Record<string, string>> = {
+  'perilune/clock': 'clock_us()',
+  'perilune/exact': 'exact(5)',
+  'perilune/exact-range': 'exact_range(5, 6)',
+  'perilune/next-token': 'next_token(5, 6)',
+  'perilune/calls': 'recall(false, 5)',
+}
+
+test('the fragments of general use can be included, alone and together', () => {
+  const told = [...GUIDE.matchAll(/^\| `(perilune\/[a-z-]+)` \|/gm)].map(([, name]) => name)
+  expect(told).toEqual(Object.keys(USES))
+
+  for (const [fragment, use] of Object.entries(USES)) {
+    expect(compiled({ 'demo/look.lua': operation([fragment], [use]) })).toContain('class Demo')
+  }
+  const together = compiled({ 'demo/look.lua': operation(Object.keys(USES), Object.values(USES)) })
+  expect(together.split('local function exact(')).toHaveLength(2)
+})
+
+function operation(fragments: readonly string[], uses: readonly string[]): string {
+  return `--[[
+Looks.
+
+@returns seen
+@cost    O(1)
+]]
+local seen = KEYS[1] -- string: what was seen
+
+${fragments.map((fragment) => `-- @include ${fragment}\n`).join('')}
+redis.call('SET', seen, tostring(${uses.join(' == ')}))
+return { 'seen' }
+`
+}

@@ -1,0 +1,99 @@
+// The archive that users install: its command compiles, and what it writes runs on what it holds.
+
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, inject, onTestFinished, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+const PROGRAM = `
+import { Redis } from 'ioredis'
+import { perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { guildNames, visits } from './redis.ts'
+
+const client = new Redis(Number(process.argv[2]))
+const redis = perilune(ioredis(client), { namespace: 'package-test' })
+const guild = guildNames(redis, 'seven')
+await guild.clear()
+const { status } = await guild.add({ member: 'ada' })
+const { names }: { readonly names: readonly string[] } = await guild.complete({ prefix: 'a' })
+const { total } = await visits(redis, String(process.pid)).addUp({ weight: 2, visits: [{ place: 'lake', times: 2 }] })
+console.log(status, names.join(), total)
+await redis.close()
+client.disconnect()
+`
+// Stricter than most, as what is written must compile anywhere.
+const CONFIG = {
+  compilerOptions: {
+    module: 'nodenext',
+    target: 'es2023',
+    lib: ['es2023', 'esnext.disposable'],
+    types: ['node'],
+    noEmit: true,
+    strict: true,
+    allowImportingTsExtensions: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noUnusedLocals: true,
+    noUnusedParameters: true,
+    noPropertyAccessFromIndexSignature: true,
+    verbatimModuleSyntax: true,
+    erasableSyntaxOnly: true,
+  },
+  include: ['*.ts'],
+}
+
+test('the packed command compiles a folder, and its module compiles and runs on the packed library', () => {
+  const folder = installed()
+  const bin = join(folder, 'node_modules/perilune', commandOf(folder))
+  cpSync(join(import.meta.dirname, 'fixtures/redis'), join(folder, 'redis'), { recursive: true })
+  writeFileSync(join(folder, 'program.ts'), PROGRAM)
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG))
+  const run = (file: string, ...args: string[]): string =>
+    execFileSync(file, args, { cwd: folder, encoding: 'utf8' })
+  const program = (file: string, ...args: string[]): string =>
+    run(process.execPath, join(ROOT, 'node_modules', file), ...args)
+
+  expect(run(bin, 'generate', 'redis', '--out', 'redis.ts')).toBe('redis.ts written\n')
+  expect(run(bin, 'generate', 'redis', '--out', 'redis.ts', '--check')).toBe('redis.ts is up to date\n')
+  expect(program('typescript/bin/tsc', '-p', '.')).toBe('')
+  expect(program('tsx/dist/cli.mjs', 'program.ts', String(inject('redisPort')))).toBe('added ada 4\n')
+})
+
+test('the command keeps the notice of the parser that is built into it', () => {
+  const notice = readFileSync(join(ROOT, 'node_modules/luaparse/LICENSE'), 'utf8').trim()
+
+  expect(readFileSync(join(ROOT, 'dist/cli.mjs'), 'utf8')).toContain(notice)
+})
+
+/** An empty folder with the archive, unpacked as npm unpacks it, and the packages that users have themselves. */
+function installed(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'perilune-package-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder]
+  const archive = execFileSync('npm', pack, { cwd: ROOT, encoding: 'utf8' }).trim()
+  const modules = join(folder, 'node_modules')
+  mkdirSync(join(modules, 'perilune'), { recursive: true })
+  execFileSync('tar', [
+    '-xzf',
+    join(folder, archive),
+    '--strip-components=1',
+    '-C',
+    join(modules, 'perilune'),
+  ])
+  for (const name of ['croner', 'ioredis', '@types']) {
+    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  return folder
+}
+
+function commandOf(folder: string): string {
+  const manifest = Object(
+    JSON.parse(readFileSync(join(folder, 'node_modules/perilune/package.json'), 'utf8')),
+  )
+  return String(manifest.bin.perilune)
+}

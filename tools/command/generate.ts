@@ -1,0 +1,60 @@
+// `perilune generate`: compiles a folder of Lua into one TypeScript module.
+
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, normalize, resolve } from 'node:path'
+import { checkHandles } from '../contract/check-handles.ts'
+import { compileTree } from '../contract/compile.ts'
+import { handlesModule } from '../contract/emit-handles.ts'
+import { ContractError } from '../contract/problem.ts'
+import { structuresOf } from '../contract/tree.ts'
+
+export interface GenerateOptions {
+  /** The folder with the Lua files. */
+  readonly folder: string
+  /** The module to write. */
+  readonly out: string
+  /** Writes nothing, and finds fault with a module that is not what would be written. */
+  readonly check: boolean
+  /** The folder with the Lua files of the library. */
+  readonly library: string
+}
+
+/** What is wrong, in the user's words; the message says all. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+}
+
+/** Writes the module; returns what to tell about it. Throws CommandError, and then nothing is written. */
+export function generate({ folder, out, check, library }: GenerateOptions): string {
+  const text = moduleOf(folder, library)
+  const known = existsSync(out) ? readFileSync(out, 'utf8') : null
+  if (known === text) return `${out} is up to date`
+  if (check) throw new CommandError(`${out} differs: run perilune generate ${folder} --out ${out}`)
+  mkdirSync(dirname(resolve(out)), { recursive: true })
+  writeFileSync(out, text)
+  return `${out} written`
+}
+
+function moduleOf(folder: string, library: string): string {
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new CommandError(`there is no folder ${folder}`)
+  try {
+    const contract = compileTree(folder, undefined, library)
+    if (Object.keys(contract.operations).length === 0) {
+      throw new CommandError(`${folder} has no operations: they lie in ${folder}/<structure>/<operation>.lua`)
+    }
+    checkHandles(contract, structuresOf(library))
+    return handlesModule(contract, basename(resolve(folder)))
+  } catch (error) {
+    if (error instanceof ContractError) throw new CommandError(problemsFrom(error, folder))
+    throw error
+  }
+}
+
+/** The compiler names files from the folder on; people need the way to them. */
+function problemsFrom({ problems }: ContractError, folder: string): string {
+  const base = basename(resolve(folder))
+  const place = (file: string): string =>
+    file.startsWith(`${base}/`) ? normalize(join(folder, file.slice(base.length + 1))) : file
+  return problems.map(({ file, line, message }) => `${place(file)}:${line} ${message}`).join('\n')
+}

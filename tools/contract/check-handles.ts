@@ -1,0 +1,75 @@
+// What the grammar allows and the module of a folder that is not ours cannot offer.
+
+import type { Contract, OperationContract } from './contract.ts'
+import { CALL_ID, namesOf } from './emit-handles.ts'
+import { READERS, readerAlias } from './emit-operation.ts'
+import { ContractError, inOrder, type Problem } from './problem.ts'
+import { camel } from './spelling.ts'
+import { RESERVED } from './tree.ts'
+
+/** What the module imports, declares or uses of the language. */
+const TAKEN: ReadonlySet<string> = new Set([
+  ...READERS.map(readerAlias),
+  ...`Argument Array Buffer CallId Math Perilune Promise Readonly Record Reply ScriptOperation ScriptUnit Uint8Array
+   arguments eval openUnit preload preloadScripts withoutDefaults`.split(/\s+/),
+])
+
+/** Names that mean something on every object. */
+const MEANT = new Set(['constructor', 'then', 'toString', 'valueOf'])
+
+/** Refuses what would not compile, or would share keys with structures of ours. Throws a ContractError. */
+export function checkHandles(contract: Contract, ours: readonly string[]): void {
+  const problems = [
+    ...checkNames(contract, ours),
+    ...Object.entries(contract.operations).flatMap(([path, operation]) => checkOperation(path, operation)),
+  ]
+  if (problems.length > 0) throw new ContractError(inOrder(problems))
+}
+
+function checkNames(contract: Contract, ours: readonly string[]): Problem[] {
+  const structures = Object.keys(contract.structures)
+  const names = namesOf(contract)
+  return [
+    ...structures
+      .filter((structure) => ours.includes(structure))
+      .map((structure) =>
+        refused(contract, structure, `${structure} is a structure of Perilune: take another name`),
+      ),
+    ...names
+      .filter(
+        ([name], at) =>
+          TAKEN.has(name) || RESERVED.has(name) || names.findIndex(([other]) => other === name) !== at,
+      )
+      .map(([name, of]) => refused(contract, of, `${name} is taken in the module: take another name`)),
+  ]
+}
+
+function checkOperation(path: string, operation: OperationContract): Problem[] {
+  const { keys, arguments: args, answers } = operation
+  const ids = args.filter(({ name }) => CALL_ID.includes(name))
+  const isCallId = ids.length === 2 && ids.every(({ type }) => type === 'text')
+  const problems = [
+    MEANT.has(camel(path.split('/')[1] ?? ''))
+      ? 'every object has something of this name: take another verb'
+      : '',
+    keys.some(({ repeated }) => repeated) ? 'a handle has the keys of one unit: no key may be repeated' : '',
+    ids.length > 0 && !isCallId ? 'caller and call are the id of a call: declare both, as text' : '',
+    ...Object.entries(answers).map(([word, fields]) =>
+      fields.some(({ name }) => name === 'status') ? `@returns ${word}: status is the word itself` : '',
+    ),
+  ]
+  return problems
+    .filter((message) => message !== '')
+    .map((message) => ({ file: fileOf(operation), line: 1, message }))
+}
+
+/** At the operation, or at the first one of the structure. */
+function refused({ operations }: Contract, of: string, message: string): Problem {
+  const path = Object.keys(operations).find((name) => name === of || name.startsWith(`${of}/`))
+  const operation = operations[path ?? '']
+  return { file: operation ? fileOf(operation) : of, line: 1, message }
+}
+
+function fileOf({ lines }: OperationContract): string {
+  return lines[0]?.[1] ?? ''
+}

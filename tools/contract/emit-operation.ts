@@ -1,0 +1,58 @@
+// Writes one operation as the runtime takes it: its script, its keys, and how its arguments and answers travel.
+
+import type { OperationContract } from './contract.ts'
+import { decoder, isReadList } from './emit-decoder.ts'
+import { encoder } from './emit-encoder.ts'
+import { pascal } from './spelling.ts'
+
+/** The readers of replies that a written module may call. */
+export const READERS: readonly string[] = [
+  'bigint',
+  'bytes',
+  'flag',
+  'integer',
+  'list',
+  'number',
+  'text',
+  'unexpected',
+]
+
+/** Operations may be called `list` or `text`, so the readers of replies go by other names. */
+export function readerAlias(reader: string): string {
+  return reader === 'unexpected' ? reader : `as${pascal(reader)}`
+}
+
+/** The object; `path` is `feed/append`, `name` what its functions are called after. */
+export function operationText(path: string, name: string, operation: OperationContract): string {
+  const parts = operation.keys.filter(({ repeated }) => !repeated).map(({ part }) => `'${part}'`)
+  const runs = operation.lines.map(([built, file, line]) => `    [${built}, '${file}', ${line}],`)
+  return [
+    '{',
+    scriptText(path, operation),
+    `  parts: [${parts.join(', ')}],`,
+    `  lines: [\n${runs.join('\n')}\n  ],`,
+    encoder(operation.arguments),
+    decoder(name, operation.answers),
+    '}\n',
+  ].join('\n')
+}
+
+export function docstring(text: string): string {
+  const lines = text.replaceAll('*/', '* /').split('\n')
+  return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`
+}
+
+function scriptText(path: string, { sha1, reads, answers, source }: OperationContract): string {
+  const escaped = source.replace(/[\\`]|\$(?=\{)/g, '\\$&')
+  return `  script: {
+    name: '${path}',
+    sha1: '${sha1}',
+    reads: ${reads},
+    bytes: ${Object.values(answers).flat().some(holdsBytes)},
+    source: \`${escaped}\`,
+  },`
+}
+
+function holdsBytes(field: OperationContract['answers'][string][number]): boolean {
+  return isReadList(field) ? field.fields.some(holdsBytes) : field.type === 'bytes'
+}

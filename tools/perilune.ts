@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+// The command `perilune`, built as dist/cli.mjs. It lies one folder below the package, as that does.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { CommandError, generate } from './command/generate.ts'
+
+const HELP = `perilune generate DIR --out FILE [--check]
+
+Compiles DIR/<structure>/<operation>.lua into FILE, a TypeScript module with a typed call for each operation.
+
+  --out FILE   the module to write
+  --check      writes nothing; fails when FILE is not what would be written, for CI
+  --help       this
+  --version    of perilune
+
+How such a folder is written: docs/guides/your-own-scripts.md of the repository of Perilune.
+`
+
+const PACKAGE = join(import.meta.dirname, '..')
+
+function run(args: string[]): string {
+  const { values, positionals } = parsed(args)
+  if (values.help) return HELP.trimEnd()
+  if (values.version) return versionOf()
+  const [command, folder, ...more] = positionals
+  if (command !== 'generate' || folder === undefined || more.length > 0 || values.out === undefined) {
+    throw new CommandError(`usage: ${HELP.split('\n')[0]}\nperilune --help says more`)
+  }
+  return generate({ folder, out: values.out, check: values.check, library: join(PACKAGE, 'lua') })
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        out: { type: 'string' },
+        check: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+        version: { type: 'boolean', default: false },
+      },
+    })
+  } catch (error) {
+    throw new CommandError((error as Error).message)
+  }
+}
+
+function versionOf(): string {
+  return String(Object(JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'))).version)
+}
+
+try {
+  console.log(run(process.argv.slice(2)))
+} catch (error) {
+  if (!(error instanceof CommandError)) throw error
+  console.error(error.message)
+  process.exitCode = 1
+}
