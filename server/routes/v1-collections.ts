@@ -83,11 +83,12 @@ function opener(perilune: Perilune): Open {
   return (request, bounds = {}) => {
     const called = nameOf(request, (request.params as { name: string }).name)
     const options = { kind: kindOf(request), codec: jsonText, ...bounds }
-    return perilune.collection<string>(called, options) as unknown as AnyCollection
+    return perilune.collection<string>(called, options)
   }
 }
 
-const boundsOf = (most: number | undefined): { limit?: number } => (most === undefined ? {} : { limit: most })
+const boundsOf = (bound: number | undefined): { limit?: number } =>
+  bound === undefined ? {} : { limit: bound }
 
 function absent(request: FastifyRequest): Refusal {
   return new Refusal('not-found', `There is no collection ${(request.params as { name: string }).name}.`)
@@ -103,9 +104,9 @@ function replace(app: App, bodyLimit: number, open: Open): void {
     response: answers(replaced, ...BODY),
   }
   app.put(url, { schema, bodyLimit }, async (request) => {
-    const { items: _items, limit: most, ...options } = request.body
+    const { items: _items, limit: bound, ...options } = request.body
     const given = itemsIn(kindOf(request), request.jsonText)
-    return open(request, boundsOf(most)).replace(given, options)
+    return open(request, boundsOf(bound)).replace(given, options)
   })
 }
 

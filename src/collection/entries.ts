@@ -33,7 +33,10 @@ export function withinLimit<Item, Key>({ form, limit }: Source<Item, Key>, entri
 }
 
 export function partsOf(entries: readonly Entry[]): (string | Uint8Array)[] {
-  return entries.flatMap(({ parts }) => parts)
+  // A list of ten thousand is replaced in a few milliseconds: `flatMap` alone would take one of them.
+  const all: (string | Uint8Array)[] = []
+  for (const { parts } of entries) for (const part of parts) all.push(part)
+  return all
 }
 
 export function largestOf(entries: readonly Entry[]): number {

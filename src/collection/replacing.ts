@@ -5,7 +5,7 @@
 //                         └──► lost: begun anew under another id
 
 import { randomBytes } from 'node:crypto'
-import { build, replace, type SwitchInAnswer, switchIn } from '../generated/collection.ts'
+import { type BuildAnswer, build, replace, type SwitchInAnswer, switchIn } from '../generated/collection.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { AmbiguousError, DriverError } from '../runtime/errors.ts'
@@ -39,6 +39,7 @@ interface Terms {
 }
 
 const MOST_BUILDS = 3
+const MOST_IN_FLIGHT = 4
 
 /** Throws InvalidArgumentError before anything is sent. */
 export async function replaceItems<Item, Key>(
@@ -84,7 +85,9 @@ async function replaceByBuild<Item, Key>(
 ): Promise<Outcome> {
   for (let at = 0; at < MOST_BUILDS; at++) {
     const unit = new BuildUnit(runtime, place, randomBytes(9).toString('base64url'))
-    const built = await certainly(buildAll(unit, groups, terms))
+    // The last time in order, whatever the connection does.
+    const inFlight = at === MOST_BUILDS - 1 ? 1 : MOST_IN_FLIGHT
+    const built = await certainly(buildAll(unit, groups, terms, inFlight))
     if (typeof built !== 'number') {
       if (built.status !== 'lost') return built
       continue
@@ -98,20 +101,40 @@ async function replaceByBuild<Item, Key>(
   )
 }
 
-/** How many items were built, or why it ended before. */
+/**
+ * How many items were built, or why it ended before. Behind the first one, which may be refused, several calls are
+ * under way: none waits for the way of another. Where they overtake each other, the script says that the build is lost.
+ */
 async function buildAll(
   unit: BuildUnit,
   groups: readonly Entry[][],
-  { kind, codec, version }: Terms,
+  terms: Terms,
+  inFlight: number,
 ): Promise<number | SwitchInAnswer> {
   let before = 0
+  const underWay: Promise<BuildAnswer>[] = []
   for (const group of groups) {
-    const args = { kind, codec, version, before, count: group.length, parts: partsOf(group) }
-    const answer = await unit.run(build, args)
-    if (answer.status !== 'built') return answer
+    underWay.push(buildOne(unit, group, before, terms))
     before += group.length
+    if (before > group.length && underWay.length < inFlight) continue
+    const answer = await underWay.shift()
+    if (answer !== undefined && answer.status !== 'built') return answer
   }
-  return before
+  const ended = (await Promise.all(underWay)).find(({ status }) => status !== 'built')
+  return ended === undefined || ended.status === 'built' ? before : ended
+}
+
+function buildOne(
+  unit: BuildUnit,
+  group: readonly Entry[],
+  before: number,
+  { kind, codec, version }: Terms,
+): Promise<BuildAnswer> {
+  const args = { kind, codec, version, before, count: group.length, parts: partsOf(group) }
+  const answer = unit.run(build, args)
+  // Whoever waits for an earlier one may leave before this one is looked at.
+  answer.catch(() => undefined)
+  return answer
 }
 
 /** Whether the last part of a build arrived or not: the collection has not changed. */
