@@ -1,10 +1,19 @@
 // The facade: one way to start, and a table of contents.
 
 import { Catalog } from './catalog/catalog.ts'
+import type {
+  CollectionHash,
+  CollectionList,
+  CollectionSet,
+  CollectionSortedSet,
+  Kind,
+} from './collection/collection.ts'
+import { type CollectionOptionsOf, type CollectionsByKind, openCollection } from './collection/open.ts'
 import type { Driver, Script } from './driver.ts'
 import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
 import * as catalogOperations from './generated/catalog.ts'
+import * as collectionOperations from './generated/collection.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as lockOperations from './generated/lock.ts'
 import * as onceOperations from './generated/once.ts'
@@ -120,6 +129,32 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     return new RateLimit(this.#runtime, name, options)
   }
 
+  /** A cached list, replaced in one step. */
+  collection<Value = unknown>(
+    name: string,
+    options: CollectionOptionsOf<Value, 'list'>,
+  ): CollectionList<Value>
+  /** A cached set, replaced in one step. */
+  collection<Value = unknown>(name: string, options: CollectionOptionsOf<Value, 'set'>): CollectionSet<Value>
+  /** A cached hash, replaced in one step. */
+  collection<Value = unknown>(
+    name: string,
+    options: CollectionOptionsOf<Value, 'hash'>,
+  ): CollectionHash<Value>
+  /** A cached sorted set, replaced in one step. */
+  collection<Value = unknown>(
+    name: string,
+    options: CollectionOptionsOf<Value, 'sortedSet'>,
+  ): CollectionSortedSet<Value>
+  /** Items that are cached as a whole. */
+  collection<Value = unknown>(
+    name: string,
+    options: CollectionOptionsOf<Value, Kind>,
+  ): CollectionsByKind<Value>[Kind]
+  collection<Value>(name: string, options: CollectionOptionsOf<Value, Kind>): CollectionsByKind<Value>[Kind] {
+    return openCollection(this.#runtime, name, options)
+  }
+
   /** An ordered list of names, each with a small document. */
   catalog<Document = unknown>(name: string): Catalog<Document> {
     return new Catalog(this.#runtime, name)
@@ -155,6 +190,7 @@ function allScripts(): Script[] {
   const structures = [
     feedOperations,
     catalogOperations,
+    collectionOperations,
     lockOperations,
     onceOperations,
     queueOperations,
@@ -165,6 +201,27 @@ function allScripts(): Script[] {
 }
 
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
+export {
+  type Added,
+  Collection,
+  type CollectionBounds,
+  CollectionHash,
+  type CollectionInspection,
+  CollectionList,
+  type CollectionOptions,
+  type CollectionPage,
+  type CollectionRead,
+  type CollectionReadOptions,
+  CollectionSet,
+  CollectionSortedSet,
+  type HashItem,
+  type Kind as CollectionKind,
+  type RemovedItems,
+  type Replaced,
+  type ReplaceOptions,
+  type SortedSetItem,
+} from './collection/collection.ts'
+export type { CollectionOptionsOf, CollectionsByKind } from './collection/open.ts'
 export type { Driver } from './driver.ts'
 export type { Appended } from './feed/appending.ts'
 export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'

@@ -34,6 +34,7 @@ const KINDS = new Map([
   ['zset', 'zset'],
   ['sorted set', 'zset'],
   ['stream', 'stream'],
+  ['list, set, hash or sorted set', 'any'],
 ])
 interface Shape {
   readonly value: RegExp

@@ -1,0 +1,77 @@
+--[[
+Adds at most 1,000 items: to a list at its end; elsewhere an item that is there stays, and a hash and a sorted set
+take its new value or score. Where there is a limit, a list keeps the newest items and a sorted set those with the
+greatest scores; at most 2,000 too many leave a call. A collection that is absent stays so: it would seem whole.
+Repeating the call changes nothing.
+
+@returns added   size:integer added:integer removed:integer
+@returns absent
+@cost    O(log items) for each item given, and at most 2,000 that leave
+]]
+local meta = KEYS[1] -- hash: all that is known of the collection but its items
+local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
+local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
+local call = ARGV[2] -- text: number of the call id
+local kind = ARGV[3] -- text: list, set, hash or sortedSet
+local codec = ARGV[4] -- text: name of the codec that made the values
+local limit = tonumber(ARGV[5]) -- integer: how many items there may be, of a list or a sorted set; 0: any number
+local largest = tonumber(ARGV[6]) -- integer: bytes of the largest of these items
+local parts, parts_at = ARGV, 7 -- repeated (part:bytes): as those of `replace`
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/collection/state
+-- @include shared/collection/items
+-- @include shared/collection/fill
+-- @include shared/collection/limit
+-- @include shared/collection/keep
+
+local known = open_collection(meta, caller)
+if known.layout ~= COLLECTION_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #parts - parts_at >= MAX_PARTS then
+  return redis.error_reply('INVALID items: must be at most 1000 a call')
+end
+local remembered, superseded = recall(known.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
+  return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(known, items, now_ms) then
+  return { 'absent' }
+end
+if known.kind ~= kind then
+  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+  return redis.error_reply('CODEC ' .. known.codec)
+end
+local added = fill(items, kind, parts, parts_at)
+if kind == 'list' then
+  added = #parts - parts_at + 1
+end
+local removed = limit_items(items, kind, known.size + added - limit, limit)
+local size = known.size + added - removed
+if kind == 'list' then
+  known.first = known.first + removed
+end
+redis.call(
+  'HSET',
+  meta,
+  'size',
+  exact(size),
+  'first',
+  exact(known.first),
+  'largest',
+  exact(math.max(known.largest, largest))
+)
+-- The first item of an empty collection makes its key anew.
+keep_until(meta, items, known.expires_at_ms, now_ms)
+remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
+return { 'added', size, added, removed }

@@ -1,0 +1,34 @@
+--[[
+A picture of a collection.
+
+@returns inspection  kind:text codec:text copy:integer version:integer size:integer largest:integer expires_at_ms:integer now_ms:integer
+@returns absent
+@cost    O(1)
+@reads
+]]
+local meta = KEYS[1] -- hash: all that is known of the collection but its items
+local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
+
+-- @include shared/clock
+-- @include shared/collection/state
+-- @include shared/collection/items
+
+local known = open_collection(meta, '')
+if known.layout ~= COLLECTION_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(known, items, now_ms) then
+  return { 'absent' }
+end
+return {
+  'inspection',
+  known.kind,
+  known.codec,
+  known.copy,
+  known.version,
+  known.size,
+  known.largest,
+  known.expires_at_ms,
+  now_ms,
+}

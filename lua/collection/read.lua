@@ -1,0 +1,59 @@
+--[[
+Reads a page of items. `place` and `copy` come from the page before; `replaced`: the collection has been replaced
+since, so that another page would mix two. `gap`: items of a list have left at its head before they were read. A set
+and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by
+rank.
+
+@returns page      copy:integer version:integer expires_at_ms:integer size:integer place:text more:flag gap:flag parts:[part:bytes]
+@returns replaced  copy:integer version:integer
+@returns absent
+@cost    O(log items + limit), at most 4 MiB
+@reads
+]]
+local meta = KEYS[1] -- hash: all that is known of the collection but its items
+local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
+local kind = ARGV[1] -- text: list, set, hash or sortedSet
+local codec = ARGV[2] -- text: name of the codec that made the values
+local copy = tonumber(ARGV[3]) -- integer: of the page before; 0: from the beginning
+local place = ARGV[4] -- text: behind the page before; 0: from the beginning
+local limit = tonumber(ARGV[5]) -- integer: how many items at most, up to 1,000
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/collection/state
+-- @include shared/collection/items
+-- @include shared/collection/page
+
+local known = open_collection(meta, '')
+if known.layout ~= COLLECTION_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #place > 20 or not string.match(place, '^%d+$') then
+  return redis.error_reply('INVALID after: must be a marker of this collection')
+end
+local now_ms = math.floor(clock_us() / 1000)
+if not is_live(known, items, now_ms) then
+  return { 'absent' }
+end
+if known.kind ~= kind then
+  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+  return redis.error_reply('CODEC ' .. known.codec)
+end
+if copy ~= 0 and copy ~= known.copy then
+  return { 'replaced', known.copy, known.version }
+end
+local gap = copy ~= 0 and kind == 'list' and tonumber(place) < known.first
+local parts, next_place, more = read_items(items, known, place, page_size(known, limit))
+return {
+  'page',
+  known.copy,
+  known.version,
+  known.expires_at_ms,
+  known.size,
+  next_place,
+  more and 1 or 0,
+  gap and 1 or 0,
+  parts,
+}

@@ -1,0 +1,75 @@
+--[[
+Replaces all items of a collection by at most 1,000 others, in one step. A version that is older than the stored
+one is refused; the same one again changes nothing, and neither does a repeated call. Without a version the last
+one wins. No items are items: the collection is empty then, not absent.
+
+@returns replaced   copy:integer expires_at_ms:integer
+@returns unchanged  copy:integer expires_at_ms:integer
+@returns refused    version:integer
+@cost    O(items given); those there were are freed in the background
+]]
+local meta = KEYS[1] -- hash: all that is known of the collection but its items
+local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
+local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
+local call = ARGV[2] -- text: number of the call id
+local kind = ARGV[3] -- text: list, set, hash or sortedSet
+local codec = ARGV[4] -- text: name of the codec that made the values
+local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
+local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
+local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
+local parts, parts_at = ARGV, 8 -- repeated (part:bytes): value; field and value of a hash; score and value of a sorted set
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/calls
+-- @include shared/collection/state
+-- @include shared/collection/items
+-- @include shared/collection/fill
+-- @include shared/collection/keep
+-- @include shared/collection/replace
+
+local known = open_collection(meta, caller)
+if known.layout ~= COLLECTION_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #parts - parts_at >= MAX_PARTS then
+  return redis.error_reply('INVALID items: must be at most 1000 a call')
+end
+local remembered, superseded = recall(known.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local copy, expires_at_ms = parse_replaced(remembered)
+  return { 'replaced', copy, expires_at_ms }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if is_live(known, items, now_ms) then
+  if known.kind ~= kind then
+    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+  end
+  if known.codec ~= codec then
+    return redis.error_reply('CODEC ' .. known.codec)
+  end
+  if is_outdated(known, version) then
+    if known.version > version then
+      return { 'refused', known.version }
+    end
+    return { 'unchanged', known.copy, known.expires_at_ms }
+  end
+end
+known.kind = kind
+known.codec = codec
+known.version = version
+known.largest = largest
+known.copy = next_token(known.copy, now_us)
+known.expires_at_ms = now_ms + expire_ms
+save_copy(meta, known)
+redis.call('UNLINK', items)
+fill(items, kind, parts, parts_at)
+redis.call('HSET', meta, 'size', exact(count_items(items, kind)))
+keep_until(meta, items, known.expires_at_ms, now_ms)
+remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
+return { 'replaced', known.copy, known.expires_at_ms }

@@ -1,0 +1,78 @@
+--[[
+Makes what was built the items of the collection, in one step, whatever their number. Versions are judged as by
+`replace`; a build that is not wanted is dropped. Repeating the call changes nothing. `lost`: the build is not whole,
+for it took too long, or the server has lost it.
+
+@returns replaced   copy:integer expires_at_ms:integer
+@returns unchanged  copy:integer expires_at_ms:integer
+@returns refused    version:integer
+@returns lost
+@cost    O(1); the items there were are freed in the background
+]]
+local meta = KEYS[1] -- hash: all that is known of the collection but its items
+local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
+local build = KEYS[3] -- list, set, hash or sorted set: what is built; behind the part stand a hyphen and the builder's own id
+local caller = ARGV[1] -- text: process and slot of the call id; empty: the call has none
+local call = ARGV[2] -- text: number of the call id
+local kind = ARGV[3] -- text: list, set, hash or sortedSet
+local codec = ARGV[4] -- text: name of the codec that made the values
+local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
+local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
+local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
+local size = tonumber(ARGV[8]) -- integer: how many have been built
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/calls
+-- @include shared/collection/state
+-- @include shared/collection/items
+-- @include shared/collection/keep
+-- @include shared/collection/replace
+
+local known = open_collection(meta, caller)
+if known.layout ~= COLLECTION_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local remembered, superseded = recall(known.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local copy, expires_at_ms = parse_replaced(remembered)
+  return { 'replaced', copy, expires_at_ms }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if is_live(known, items, now_ms) then
+  if known.kind ~= kind then
+    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+  end
+  if known.codec ~= codec then
+    return redis.error_reply('CODEC ' .. known.codec)
+  end
+  if is_outdated(known, version) then
+    redis.call('UNLINK', build)
+    if known.version > version then
+      return { 'refused', known.version }
+    end
+    return { 'unchanged', known.copy, known.expires_at_ms }
+  end
+end
+if size == 0 or count_items(build, kind) ~= size then
+  return { 'lost' }
+end
+known.kind = kind
+known.codec = codec
+known.version = version
+known.largest = largest
+known.copy = next_token(known.copy, now_us)
+known.expires_at_ms = now_ms + expire_ms
+save_copy(meta, known)
+redis.call('HSET', meta, 'size', exact(size))
+-- To rename over a large key would free it in the foreground.
+redis.call('UNLINK', items)
+redis.call('RENAME', build, items)
+keep_until(meta, items, known.expires_at_ms, now_ms)
+remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
+return { 'replaced', known.copy, known.expires_at_ms }

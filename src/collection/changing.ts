@@ -1,0 +1,46 @@
+// Adding to and removing from what is there.
+
+import { add, remove } from '../generated/collection.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkIterable, largestOf, partsOf, toFewEntries } from './entries.ts'
+import { MAX_ITEMS, type Source } from './source.ts'
+
+/** What became of an `append` or an `add`. An absent collection stays so: with these items alone it would seem whole. */
+export type Added =
+  | {
+      readonly status: 'added'
+      /** How many items there are now. */
+      readonly size: number
+      /** How many of them were not there. */
+      readonly added: number
+      /** How many the `limit` has removed. */
+      readonly removed: number
+    }
+  | { readonly status: 'absent' }
+
+/** What became of a `remove`. */
+export type RemovedItems =
+  | { readonly status: 'removed'; readonly size: number; readonly removed: number }
+  | { readonly status: 'absent' }
+
+export async function addItems<Item, Key>(source: Source<Item, Key>, items: Iterable<Item>): Promise<Added> {
+  const { unit, form, limit } = source
+  const entries = toFewEntries(source, items)
+  const args = {
+    kind: form.kind,
+    codec: form.codec,
+    limit,
+    largest: largestOf(entries),
+    parts: partsOf(entries),
+  }
+  return unit.runOnce(add, (id) => ({ ...id, ...args }))
+}
+
+export async function removeItems<Item, Key>(
+  { unit, form }: Source<Item, Key>,
+  keys: Iterable<Key>,
+): Promise<RemovedItems> {
+  const parts = Array.from(checkIterable(keys), (key) => form.encodeKey(key))
+  if (parts.length > MAX_ITEMS) throw new InvalidArgumentError('items', `must be at most ${MAX_ITEMS} a call`)
+  return unit.runOnce(remove, (id) => ({ ...id, kind: form.kind, codec: form.codec, parts }))
+}

@@ -1,0 +1,100 @@
+import { clear, inspect, read } from '../generated/collection.ts'
+import { checkInteger } from '../runtime/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { Unit } from '../runtime/unit.ts'
+import type { Kind } from './forms.ts'
+import { MAX_ITEMS, type Source } from './source.ts'
+
+export interface CollectionReadOptions {
+  /** The `next` of the page before; default: from the beginning. */
+  after?: string
+  /** Items to return at most, a set and a hash may give some more; default 100, at most 1,000. */
+  limit?: number
+}
+
+export interface CollectionPage<Item> {
+  readonly status: 'page'
+  readonly items: readonly Item[]
+  /** Where to read on; null when this was the last page. */
+  readonly next: string | null
+  /** True when items left the head of a list, for its `limit`, before they were read. */
+  readonly gap: boolean
+  /** Of the whole collection. */
+  readonly size: number
+  /** Null when the items came without one. */
+  readonly version: number | null
+  readonly expiresAtMs: number
+}
+
+export type CollectionRead<Item> =
+  | CollectionPage<Item>
+  /** There is nothing, or no more: it was never stored, has expired or was evicted. */
+  | { readonly status: 'absent' }
+  /** `after` is of items that have been replaced; read from the beginning. */
+  | { readonly status: 'replaced'; readonly version: number | null }
+
+/** A picture of a collection; for people, for it may be old when it arrives. */
+export type CollectionInspection =
+  | { readonly exists: false }
+  | {
+      readonly exists: true
+      readonly kind: Kind
+      readonly codec: string
+      readonly size: number
+      readonly version: number | null
+      /** No item has more bytes. */
+      readonly largestBytes: number
+      readonly expiresAtMs: number
+    }
+
+export async function readItems<Item, Key>(
+  { unit, form }: Source<Item, Key>,
+  { after, limit = 100 }: CollectionReadOptions,
+): Promise<CollectionRead<Item>> {
+  const from = after === undefined ? { copy: 0, place: '0' } : parseMarker(after)
+  const args = {
+    kind: form.kind,
+    codec: form.codec,
+    ...from,
+    limit: checkInteger('limit', limit, 1, MAX_ITEMS),
+  }
+  const answer = await unit.run(read, args)
+  if (answer.status === 'absent') return answer
+  const version = toVersion(answer.version)
+  if (answer.status === 'replaced') return { status: 'replaced', version }
+  const { copy, place, more, gap, size, expiresAtMs, parts } = answer
+  const next = more ? `${copy}-${place}` : null
+  return { status: 'page', items: form.decode(parts), next, gap, size, version, expiresAtMs }
+}
+
+function parseMarker(after: unknown): { copy: number; place: string } {
+  const [, copy, place] = /^([1-9]\d{0,15})-(\d{1,20})$/.exec(String(after)) ?? []
+  if (copy === undefined || place === undefined) {
+    throw new InvalidArgumentError('after', 'must be the next of a page')
+  }
+  return { copy: Number(copy), place }
+}
+
+function toVersion(version: number): number | null {
+  return version === -1 ? null : version
+}
+
+export async function inspectItems(unit: Unit): Promise<CollectionInspection> {
+  const answer = await unit.run(inspect, {})
+  if (answer.status === 'absent') return { exists: false }
+  const { kind, codec, size, version, largest, expiresAtMs } = answer
+  return {
+    exists: true,
+    kind: kind as Kind,
+    codec,
+    size,
+    version: toVersion(version),
+    largestBytes: largest,
+    expiresAtMs,
+  }
+}
+
+/** False when there was nothing. */
+export async function clearItems(unit: Unit): Promise<boolean> {
+  return (await unit.run(clear, {})).existed
+}

@@ -1,0 +1,148 @@
+// Replacing all items in one step: one script call for few, for many a build that is switched in when it is whole.
+//
+//   nothing ──build──► BUILT in part ──build──► … ──switchIn──► the items of the collection
+//                         │ a minute without a call, or a server that lost it
+//                         └──► lost: begun anew under another id
+
+import { randomBytes } from 'node:crypto'
+import { type BuildAnswer, build, replace, type SwitchInAnswer, switchIn } from '../generated/collection.ts'
+import { checkInteger } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { AmbiguousError, DriverError } from '../runtime/errors.ts'
+import { inGroups } from '../runtime/in-groups.ts'
+import { largestOf, partsOf, toEntries, withinLimit } from './entries.ts'
+import type { Entry, Kind } from './forms.ts'
+import { BuildUnit, MAX_CALL_BYTES, MAX_ITEMS, type Source } from './source.ts'
+
+export interface ReplaceOptions {
+  /** How long the items count; default: the collection's `expireAfter`. */
+  expireAfter?: Duration
+  /** Of the items, a whole number that rises with them: an older one is then refused. Default: the last one wins. */
+  version?: number
+}
+
+/** What became of a `replace`. */
+export type Replaced =
+  | { readonly status: 'replaced'; readonly size: number; readonly expiresAtMs: number }
+  /** This version is there already; it expires when it was to expire. */
+  | { readonly status: 'unchanged'; readonly version: number; readonly expiresAtMs: number }
+  /** A newer version is there: this one. */
+  | { readonly status: 'refused'; readonly version: number }
+
+interface Terms {
+  readonly kind: Kind
+  readonly codec: string
+  /** -1 without one. */
+  readonly version: number
+  readonly expireMs: number
+  readonly largest: number
+}
+
+const MOST_BUILDS = 3
+const MOST_IN_FLIGHT = 4
+
+/** Throws InvalidArgumentError before anything is sent. */
+export async function replaceItems<Item, Key>(
+  source: Source<Item, Key>,
+  items: Iterable<Item>,
+  { expireAfter, version }: ReplaceOptions,
+): Promise<Replaced> {
+  const entries = withinLimit(source, toEntries(source, items))
+  const terms: Terms = {
+    kind: source.form.kind,
+    codec: source.form.codec,
+    version: version === undefined ? -1 : checkInteger('version', version, 0, Number.MAX_SAFE_INTEGER),
+    expireMs: expireAfter === undefined ? source.expireMs : toMs('expireAfter', expireAfter),
+    largest: largestOf(entries),
+  }
+  const groups = inGroups(entries, { items: MAX_ITEMS, bytes: MAX_CALL_BYTES })
+  const answer =
+    groups.length > 1
+      ? await replaceByBuild(source, groups, terms)
+      : await replaceAtOnce(source, entries, terms)
+  if (answer.status === 'refused') return answer
+  const { status, expiresAtMs } = answer
+  return status === 'replaced'
+    ? { status, size: entries.length, expiresAtMs }
+    : { status, version: terms.version, expiresAtMs }
+}
+
+type Outcome = Exclude<SwitchInAnswer, { status: 'lost' }>
+
+function replaceAtOnce<Item, Key>(
+  { unit }: Source<Item, Key>,
+  entries: readonly Entry[],
+  terms: Terms,
+): Promise<Outcome> {
+  const parts = partsOf(entries)
+  return unit.runOnce(replace, (id) => ({ ...id, ...terms, parts }))
+}
+
+async function replaceByBuild<Item, Key>(
+  { unit: { runtime, place } }: Source<Item, Key>,
+  groups: readonly Entry[][],
+  terms: Terms,
+): Promise<Outcome> {
+  for (let at = 0; at < MOST_BUILDS; at++) {
+    const unit = new BuildUnit(runtime, place, randomBytes(9).toString('base64url'))
+    // The last time in order, whatever the connection does.
+    const inFlight = at === MOST_BUILDS - 1 ? 1 : MOST_IN_FLIGHT
+    const built = await certainly(buildAll(unit, groups, terms, inFlight))
+    if (typeof built !== 'number') {
+      if (built.status !== 'lost') return built
+      continue
+    }
+    const answer = await unit.runOnce(switchIn, (id) => ({ ...id, ...terms, size: built }))
+    if (answer.status !== 'lost') return answer
+  }
+  throw new DriverError(
+    'busy',
+    `collection '${place.name}': the server lost what was built ${MOST_BUILDS} times`,
+  )
+}
+
+/**
+ * How many items were built, or why it ended before. Behind the first one, which may be refused, several calls are
+ * under way: none waits for the way of another. Where they overtake each other, the script says that the build is lost.
+ */
+async function buildAll(
+  unit: BuildUnit,
+  groups: readonly Entry[][],
+  terms: Terms,
+  inFlight: number,
+): Promise<number | SwitchInAnswer> {
+  let before = 0
+  const underWay: Promise<BuildAnswer>[] = []
+  for (const group of groups) {
+    underWay.push(buildOne(unit, group, before, terms))
+    before += group.length
+    if (before > group.length && underWay.length < inFlight) continue
+    const answer = await underWay.shift()
+    if (answer !== undefined && answer.status !== 'built') return answer
+  }
+  const ended = (await Promise.all(underWay)).find(({ status }) => status !== 'built')
+  return ended === undefined || ended.status === 'built' ? before : ended
+}
+
+function buildOne(
+  unit: BuildUnit,
+  group: readonly Entry[],
+  before: number,
+  { kind, codec, version }: Terms,
+): Promise<BuildAnswer> {
+  const args = { kind, codec, version, before, count: group.length, parts: partsOf(group) }
+  const answer = unit.run(build, args)
+  // Whoever waits for an earlier one may leave before this one is looked at.
+  answer.catch(() => undefined)
+  return answer
+}
+
+/** Whether the last part of a build arrived or not: the collection has not changed. */
+async function certainly<Value>(building: Promise<Value>): Promise<Value> {
+  try {
+    return await building
+  } catch (error) {
+    if (!(error instanceof AmbiguousError)) throw error
+    throw new DriverError('unreachable', 'no server answered before the deadline', { cause: error })
+  }
+}

@@ -1,0 +1,36 @@
+// What every call on a collection needs: its unit, its items' form, and how long it lives.
+
+import type { Operation } from '../runtime/operation.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { type Place, Unit } from '../runtime/unit.ts'
+import type { Form } from './forms.ts'
+
+export interface Source<Item, Key> {
+  readonly unit: Unit
+  readonly form: Form<Item, Key>
+  readonly expireMs: number
+  /** How many items there may be; 0: any number. */
+  readonly limit: number
+}
+
+export const MAX_ITEMS = 1000
+export const MAX_CALL_BYTES = 1_048_576
+
+export function placeOf(name: string): Place {
+  return { structure: 'collection', name, since: '6.2.0' }
+}
+
+/** The collection as one builder sees it: what it builds has a key of its own. */
+export class BuildUnit extends Unit {
+  readonly #id: string
+
+  constructor(runtime: Runtime, place: Place, id: string) {
+    super(runtime, place)
+    this.#id = id
+  }
+
+  override keysOf(operation: Operation<never, unknown>): string[] {
+    const own = `${this.beginning}build`
+    return super.keysOf(operation).map((key) => (key === own ? `${own}-${this.#id}` : key))
+  }
+}
