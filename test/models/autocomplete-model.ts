@@ -13,7 +13,7 @@ export interface ModelEntry {
 
 export class AutocompleteModel {
   nowMs: number
-  readonly entries = new Map<string, ModelEntry>()
+  readonly entries: Map<string, ModelEntry> = new Map()
   #last = 0
 
   constructor(nowMs: number) {
