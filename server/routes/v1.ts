@@ -8,6 +8,7 @@ import { describeRoutes, serveDescription } from '../v1/openapi.ts'
 import { compileSchema } from '../v1/validation.ts'
 import { Waits } from '../v1/waits.ts'
 import { refuseOtherMethods } from './other-methods.ts'
+import { v1Autocomplete } from './v1-autocomplete.ts'
 import { v1Elections } from './v1-elections.ts'
 import { v1Feeds } from './v1-feeds.ts'
 import { v1Locks } from './v1-locks.ts'
@@ -33,4 +34,5 @@ export async function v1(app: App, perilune: Perilune, limits: FeedLimits): Prom
   v1Semaphores(app, parts)
   v1RateLimits(app, parts)
   v1Once(app, parts)
+  v1Autocomplete(app, parts)
 }
