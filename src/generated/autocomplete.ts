@@ -1743,7 +1743,7 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: '9cf3c855a3258ea1bfcbcaee008d2ea0099bc589',
+    sha1: '421215d5bc395ac47b73d959d2bc75b0228e0dcb',
     reads: true,
     bytes: true,
     source: `--[[
@@ -1803,21 +1803,6 @@ end
 --   expires_at_ms, rank, length of id, of marked and of text, id, marked, text, payload
 -- \`id\` is empty where it is the text; \`marked\` is the folded text with \\1 before each word start but the first.
 local HEAD_BYTES = 22
-
-local function parse_record(record)
-  local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-  local marked_at = HEAD_BYTES + id_bytes
-  local text_at = marked_at + marked_bytes
-  local text = string.sub(record, text_at + 1, text_at + text_bytes)
-  return {
-    expires_at_ms = expires_at_ms,
-    rank = rank,
-    id = id_bytes == 0 and text or string.sub(record, HEAD_BYTES + 1, marked_at),
-    marked = string.sub(record, marked_at + 1, text_at),
-    text = text,
-    payload = string.sub(record, text_at + text_bytes + 1),
-  }
-end
 
 local function has_expired(expires_at_ms, now_ms)
   return expires_at_ms > 0 and expires_at_ms <= now_ms
@@ -1956,30 +1941,34 @@ end
 -- \`limit\` of them.
 local SHOWN_FIELDS = 5
 
-local function show(shown, record, is_edited)
-  local entry = parse_record(record)
-  shown[#shown + 1] = entry.id
-  shown[#shown + 1] = entry.text
-  shown[#shown + 1] = MOST_SCORE - entry.rank
-  shown[#shown + 1] = entry.payload
-  shown[#shown + 1] = is_edited and 1 or 0
+-- \`text_at\`: the byte before the text. A table for each record, as parse_record makes it, would cost more than all else.
+local function show(shown, record, rank, id_bytes, text_at, text_bytes, edited)
+  local size = #shown
+  local text_to = text_at + text_bytes
+  local text = string.sub(record, text_at + 1, text_to)
+  shown[size + 1] = id_bytes == 0 and text or string.sub(record, HEAD_BYTES + 1, HEAD_BYTES + id_bytes)
+  shown[size + 2] = text
+  shown[size + 3] = MOST_SCORE - rank
+  shown[size + 4] = string.sub(record, text_to + 1)
+  shown[size + 5] = edited
 end
 
 local function reveal(entries, fields, shown, limit, others)
+  local wanted, edited = limit * SHOWN_FIELDS, others and 1 or 0
   local now_ms
   for from = 1, #fields, limit do
-    if #shown >= limit * SHOWN_FIELDS then
+    if #shown >= wanted then
       return
     end
     local to = math.min(from + limit - 1, #fields)
     for at, record in ipairs(redis.call('HMGET', entries, unpack(fields, from, to))) do
-      local expires_at_ms = struct.unpack('>d', record)
+      local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
       if expires_at_ms > 0 then
         now_ms = now_ms or math.floor(clock_us() / 1000)
       end
-      local is_wanted = #shown < limit * SHOWN_FIELDS and not (others and others[fields[from + at - 1]])
-      if is_wanted and not has_expired(expires_at_ms, now_ms) then
-        show(shown, record, others ~= nil)
+      local is_other = others and others[fields[from + at - 1]]
+      if #shown < wanted and not is_other and not has_expired(expires_at_ms, now_ms) then
+        show(shown, record, rank, id_bytes, HEAD_BYTES + id_bytes + marked_bytes, text_bytes, edited)
       end
     end
   end
@@ -2095,16 +2084,16 @@ return { 'suggested', is_short and 1 or 0, shown }
     [39, 'lua/shared/autocomplete/place.lua', 1],
     [45, 'lua/shared/autocomplete/place.lua', 16],
     [54, 'lua/shared/autocomplete/record.lua', 1],
-    [59, 'lua/shared/autocomplete/record.lua', 12],
-    [77, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [80, 'lua/shared/autocomplete/best.lua', 1],
-    [129, 'lua/shared/autocomplete/tops.lua', 1],
-    [152, 'lua/shared/autocomplete/ranges.lua', 1],
-    [163, 'lua/shared/autocomplete/match.lua', 1],
-    [207, 'lua/shared/autocomplete/reveal.lua', 1],
-    [239, 'lua/autocomplete/suggest.lua', 30],
-    [259, 'lua/shared/autocomplete/nearby.lua', 1],
-    [331, 'lua/autocomplete/suggest.lua', 51],
+    [59, 'lua/shared/autocomplete/record.lua', 27],
+    [62, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [65, 'lua/shared/autocomplete/best.lua', 1],
+    [114, 'lua/shared/autocomplete/tops.lua', 1],
+    [137, 'lua/shared/autocomplete/ranges.lua', 1],
+    [148, 'lua/shared/autocomplete/match.lua', 1],
+    [192, 'lua/shared/autocomplete/reveal.lua', 1],
+    [228, 'lua/autocomplete/suggest.lua', 30],
+    [248, 'lua/shared/autocomplete/nearby.lua', 1],
+    [320, 'lua/autocomplete/suggest.lua', 51],
   ],
   encode(args) {
     return withoutDefaults([
