@@ -22,7 +22,7 @@ async function load(connection: Redis, members: readonly Member[]): Promise<void
 
 async function suggestWatched(connection: Redis, prefix: string): Promise<string[]> {
   const [start, end] = sentinels(prefix)
-  await connection.zadd(INDEX, 0, start, 0, end)
+  await connection.zadd(INDEX, '0', start, '0', end)
   for (;;) {
     await connection.watch(INDEX)
     const from = (await connection.zrank(INDEX, start)) ?? 0
@@ -30,7 +30,7 @@ async function suggestWatched(connection: Redis, prefix: string): Promise<string
     const done = await connection
       .multi()
       .zrem(INDEX, start, end)
-      .zrange(INDEX, from, Math.min(from + 9, to - 2))
+      .zrange(INDEX, String(from), String(Math.min(from + 9, to - 2)))
       .exec()
     const found = done?.[1]?.[1]
     if (Array.isArray(found)) return found.filter((each: string) => !each.includes('{'))

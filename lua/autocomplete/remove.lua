@@ -4,7 +4,7 @@ there, and had not expired.
 
 @returns removed  removed:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 256 words begin with: a list of 200 places. A list that falls under 100 is made anew from
+         more than 96 words begin with: a list of 200 places. A list that falls under 100 is made anew from
          those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot

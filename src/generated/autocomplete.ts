@@ -24,12 +24,12 @@ export type AddAnswer =
 /**
  * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 256 words begin with: a list of 200 places. Once for 100 removals of the first entries of such a prefix, as `remove`.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places. Once for 100 removals of the first entries of such a prefix, as `remove`.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '2e1d131f206ea4a5ecf28671f2094bef8ebdcedd',
+    sha1: 'ef546bbbbeeb20b2da092b9f75d35e4d91f08670',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38,7 +38,7 @@ repeated call changes nothing and is answered alike. \`replaced\`: those that we
 
 @returns added  added:integer replaced:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 256 words begin with: a list of 200 places. Once for 100 removals of the first entries of
+         more than 96 words begin with: a list of 200 places. Once for 100 removals of the first entries of
          such a prefix, as \`remove\`
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
@@ -259,7 +259,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 50
+local LEAST_HOT = 32
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -338,12 +338,14 @@ local function to_prefix(prefix)
 end
 -- Hot prefixes: those that many words begin with. Each has a list of its first places in \`tops\` (shared/
 -- autocomplete/tops), so that nobody has to read all that match. What holds after every call:
---   1. each prefix that more than MOST_COLD words and LEAST_TOP entries begin with is hot, the empty one too;
+--   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with is hot, the empty one too;
 --   2. what begins a hot prefix is hot;
 --   3. a list holds exactly the first places of all that match: all of them, and more than LEAST_HOT, or
 --      LEAST_TOP at least.
 -- Of a prefix that is not hot all words can be read: an entry has at most 8.
-local MOST_COLD = 256
+-- A prefix is made hot with more entries than this only, so that not every removal ends it again.
+local LEAST_NEW = 64
+local MOST_COLD = 96
 
 -- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
 local function read_hot(tops, suffixes)
@@ -384,7 +386,7 @@ local function make_hot(keys, suffix, length)
       offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
       list, listed = pack_top(best, true), count
     end
-    if top_size(list) <= LEAST_TOP then
+    if top_size(list) <= LEAST_NEW then
       return
     end
     redis.call('HSET', keys.tops, prefix, list)
@@ -596,10 +598,10 @@ return { 'added', new, replaced }
     [220, 'lua/shared/autocomplete/tops.lua', 1],
     [294, 'lua/shared/autocomplete/ranges.lua', 1],
     [305, 'lua/shared/autocomplete/hot.lua', 1],
-    [373, 'lua/shared/autocomplete/refill.lua', 1],
-    [450, 'lua/shared/autocomplete/leave.lua', 1],
-    [475, 'lua/shared/autocomplete/enter.lua', 1],
-    [510, 'lua/autocomplete/add.lua', 35],
+    [375, 'lua/shared/autocomplete/refill.lua', 1],
+    [452, 'lua/shared/autocomplete/leave.lua', 1],
+    [477, 'lua/shared/autocomplete/enter.lua', 1],
+    [512, 'lua/autocomplete/add.lua', 35],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -801,7 +803,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '45b2aa552f99f6216e581331d66b7b5b74587d0d',
+    sha1: '1fac92b22cc083f5cc5df7fab54f2f6a4becc8e9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -961,7 +963,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 50
+local LEAST_HOT = 32
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -1025,12 +1027,14 @@ local function to_prefix(prefix)
 end
 -- Hot prefixes: those that many words begin with. Each has a list of its first places in \`tops\` (shared/
 -- autocomplete/tops), so that nobody has to read all that match. What holds after every call:
---   1. each prefix that more than MOST_COLD words and LEAST_TOP entries begin with is hot, the empty one too;
+--   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with is hot, the empty one too;
 --   2. what begins a hot prefix is hot;
 --   3. a list holds exactly the first places of all that match: all of them, and more than LEAST_HOT, or
 --      LEAST_TOP at least.
 -- Of a prefix that is not hot all words can be read: an entry has at most 8.
-local MOST_COLD = 256
+-- A prefix is made hot with more entries than this only, so that not every removal ends it again.
+local LEAST_NEW = 64
+local MOST_COLD = 96
 
 -- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
 local function read_hot(tops, suffixes)
@@ -1183,9 +1187,9 @@ return { 'reaped', more and 1 or 0 }
     [192, 'lua/shared/autocomplete/tops.lua', 58],
     [209, 'lua/shared/autocomplete/ranges.lua', 1],
     [220, 'lua/shared/autocomplete/hot.lua', 1],
-    [252, 'lua/shared/autocomplete/refill.lua', 1],
-    [329, 'lua/shared/autocomplete/leave.lua', 1],
-    [354, 'lua/autocomplete/reap.lua', 27],
+    [254, 'lua/shared/autocomplete/refill.lua', 1],
+    [331, 'lua/shared/autocomplete/leave.lua', 1],
+    [356, 'lua/autocomplete/reap.lua', 27],
   ],
   encode() {
     return []
@@ -1220,12 +1224,12 @@ export type RemoveAnswer =
 /**
  * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 256 words begin with: a list of 200 places. A list that falls under 100 is made anew from those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places. A list that falls under 100 is made anew from those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '0e0735334aacfb80f730f95ea0a5c51560b95ec3',
+    sha1: 'e216c65633084f66486d3b7a73264b78b3ce8685',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1234,7 +1238,7 @@ there, and had not expired.
 
 @returns removed  removed:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 256 words begin with: a list of 200 places. A list that falls under 100 is made anew from
+         more than 96 words begin with: a list of 200 places. A list that falls under 100 is made anew from
          those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
@@ -1439,7 +1443,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 50
+local LEAST_HOT = 32
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -1503,12 +1507,14 @@ local function to_prefix(prefix)
 end
 -- Hot prefixes: those that many words begin with. Each has a list of its first places in \`tops\` (shared/
 -- autocomplete/tops), so that nobody has to read all that match. What holds after every call:
---   1. each prefix that more than MOST_COLD words and LEAST_TOP entries begin with is hot, the empty one too;
+--   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with is hot, the empty one too;
 --   2. what begins a hot prefix is hot;
 --   3. a list holds exactly the first places of all that match: all of them, and more than LEAST_HOT, or
 --      LEAST_TOP at least.
 -- Of a prefix that is not hot all words can be read: an entry has at most 8.
-local MOST_COLD = 256
+-- A prefix is made hot with more entries than this only, so that not every removal ends it again.
+local LEAST_NEW = 64
+local MOST_COLD = 96
 
 -- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
 local function read_hot(tops, suffixes)
@@ -1684,9 +1690,9 @@ return { 'removed', removed }
     [246, 'lua/shared/autocomplete/tops.lua', 58],
     [263, 'lua/shared/autocomplete/ranges.lua', 1],
     [274, 'lua/shared/autocomplete/hot.lua', 1],
-    [306, 'lua/shared/autocomplete/refill.lua', 1],
-    [383, 'lua/shared/autocomplete/leave.lua', 1],
-    [408, 'lua/autocomplete/remove.lua', 33],
+    [308, 'lua/shared/autocomplete/refill.lua', 1],
+    [385, 'lua/shared/autocomplete/leave.lua', 1],
+    [410, 'lua/autocomplete/remove.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -1738,12 +1744,12 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 /**
  * The first entries that match a query: some word start of theirs goes on as it does. They come in the order of their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again.
  *
- * Cost: O(log words + limit) where more than 256 words match, else up to 1,000 words are read. With `fuzzy` and too few others the same for each character of the query and each of the 64 first that may follow.
+ * Cost: O(log words + limit) where more than 96 words match, else up to 1,000 words are read. With `fuzzy` and too few others the same for each character of the query and each of the 64 first that may follow.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: '421215d5bc395ac47b73d959d2bc75b0228e0dcb',
+    sha1: 'f837e42b6e094625690ca8e712a6d834fd92ceb2',
     reads: true,
     bytes: true,
     source: `--[[
@@ -1752,7 +1758,7 @@ their scores, the greatest first, and of the same score the oldest first. With \
 order, that match with one edit: they are \`edited\`. \`short\`: expired entries hide some; reap, then ask again.
 
 @returns suggested  short:flag suggestions:[id:text text:text score:integer payload:bytes edited:flag]
-@cost    O(log words + limit) where more than 256 words match, else up to 1,000 words are read. With \`fuzzy\` and
+@cost    O(log words + limit) where more than 96 words match, else up to 1,000 words are read. With \`fuzzy\` and
          too few others the same for each character of the query and each of the 64 first that may follow
 @reads
 ]]
@@ -1867,7 +1873,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 50
+local LEAST_HOT = 32
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL

@@ -3,9 +3,10 @@
 import { expect } from 'vitest'
 import { inOrder, type ModelEntry, suffixesOf } from './autocomplete-model.ts'
 
-const MOST_COLD = 256
+const MOST_COLD = 96
 const LEAST_TOP = 100
-const LEAST_HOT = 50
+const LEAST_HOT = 32
+const LEAST_NEW = 64
 const PLACE_BYTES = 16
 
 /** `tops` as it is stored: prefix and list in turn. `entries`: all that are stored, expired ones too. */
@@ -15,7 +16,7 @@ export function checkLists(tops: readonly Buffer[], entries: readonly ModelEntry
   for (let at = 0; at < tops.length; at += 2) lists.set(String(tops[at]), tops[at + 1] ?? Buffer.alloc(0))
   for (const [prefix, { words, matches }] of matching) {
     const list = lists.get(prefix)
-    if (list === undefined) expect(words <= MOST_COLD || matches.length <= LEAST_TOP, prefix).toBe(true)
+    if (list === undefined) expect(words <= MOST_COLD || matches.length <= LEAST_NEW, prefix).toBe(true)
     else checkList(prefix, list, matches)
   }
   for (const prefix of lists.keys()) {

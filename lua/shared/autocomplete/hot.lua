@@ -1,11 +1,13 @@
 -- Hot prefixes: those that many words begin with. Each has a list of its first places in `tops` (shared/
 -- autocomplete/tops), so that nobody has to read all that match. What holds after every call:
---   1. each prefix that more than MOST_COLD words and LEAST_TOP entries begin with is hot, the empty one too;
+--   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with is hot, the empty one too;
 --   2. what begins a hot prefix is hot;
 --   3. a list holds exactly the first places of all that match: all of them, and more than LEAST_HOT, or
 --      LEAST_TOP at least.
 -- Of a prefix that is not hot all words can be read: an entry has at most 8.
-local MOST_COLD = 256
+-- A prefix is made hot with more entries than this only, so that not every removal ends it again.
+local LEAST_NEW = 64
+local MOST_COLD = 96
 
 -- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
 local function read_hot(tops, suffixes)
@@ -46,7 +48,7 @@ local function make_hot(keys, suffix, length)
       offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
       list, listed = pack_top(best, true), count
     end
-    if top_size(list) <= LEAST_TOP then
+    if top_size(list) <= LEAST_NEW then
       return
     end
     redis.call('HSET', keys.tops, prefix, list)

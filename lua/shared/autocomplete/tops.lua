@@ -6,7 +6,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 50
+local LEAST_HOT = 32
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
