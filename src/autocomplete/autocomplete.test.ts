@@ -137,6 +137,17 @@ test('payloads are what the codec makes of them', async () => {
   await expect(other.suggest('a')).rejects.toMatchObject({ argument: 'codec' })
 })
 
+test('texts of one word again and again do not bring others along', async () => {
+  const { index } = await setup()
+  await index.add('b', { score: 9 })
+  const alike = Array.from({ length: 64 }, (_, at) => ({ text: 'a a a a a a a a', id: `${at}` }))
+
+  await index.addMany(alike)
+
+  expect(await textsOf(index, '')).toContain('b')
+  expect(await textsOf(index, 'a')).not.toContain('b')
+})
+
 test('an index is empty after it was cleared', async () => {
   const { index } = await setup()
   await index.add('a')

@@ -36,8 +36,8 @@ const word = fc.oneof(
   { weight: 2, arbitrary: fc.stringMatching(/^[a-e]{1,5}$/) },
   { weight: 1, arbitrary: fc.constantFrom('aaaaaaaaaaaaaaaaaaaa', 'b') },
 )
-const text = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(' '))
-const query = fc.oneof(fc.constant(''), fc.stringMatching(/^[ab]{1,4}$/), text)
+const words = fc.array(word, { minLength: 1, maxLength: 4 }).map((each) => each.join(' '))
+const query = fc.oneof(fc.constant(''), fc.stringMatching(/^[ab]{1,4}$/), words)
 const from = fc.nat(900)
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -45,7 +45,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       do: fc.constant('add' as const),
-      texts: fc.array(text, { minLength: 1, maxLength: 300, size: 'max' }),
+      texts: fc.array(words, { minLength: 1, maxLength: 300, size: 'max' }),
       from,
       scores: fc.constantFrom(1, 5, 1000, 2 ** 40),
       expires: fc.boolean(),
