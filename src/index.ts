@@ -1,5 +1,6 @@
 // The facade: one way to start, and a table of contents.
 
+import { Autocomplete, type AutocompleteOptions } from './autocomplete/autocomplete.ts'
 import { Catalog } from './catalog/catalog.ts'
 import type {
   CollectionHash,
@@ -12,6 +13,7 @@ import { type CollectionOptionsOf, type CollectionsByKind, openCollection } from
 import type { Driver, Script } from './driver.ts'
 import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
+import * as autocompleteOperations from './generated/autocomplete.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import * as collectionOperations from './generated/collection.ts'
 import * as feedOperations from './generated/feed.ts'
@@ -155,6 +157,14 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     return openCollection(this.#runtime, name, options)
   }
 
+  /** Texts that are suggested while someone types. */
+  autocomplete<Payload = unknown>(
+    name: string,
+    options: AutocompleteOptions<Payload> = {},
+  ): Autocomplete<Payload> {
+    return new Autocomplete(this.#runtime, name, options)
+  }
+
   /** An ordered list of names, each with a small document. */
   catalog<Document = unknown>(name: string): Catalog<Document> {
     return new Catalog(this.#runtime, name)
@@ -188,6 +198,7 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 
 function allScripts(): Script[] {
   const structures = [
+    autocompleteOperations,
     feedOperations,
     catalogOperations,
     collectionOperations,
@@ -200,6 +211,17 @@ function allScripts(): Script[] {
   return structures.flatMap((operations) => Object.values(operations).map(({ script }) => script))
 }
 
+export {
+  type Added,
+  type AddOptions,
+  Autocomplete,
+  type AutocompleteInspection,
+  type AutocompleteOptions,
+  fold,
+  type NewEntry,
+  type SuggestOptions,
+  type Suggestion,
+} from './autocomplete/autocomplete.ts'
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
 export {
   type Added,

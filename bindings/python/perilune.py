@@ -6,6 +6,7 @@ answers, all by the contract; it knows no structure. Needs redis-py 4.3 or later
 
 import json
 import re
+import unicodedata
 from pathlib import Path
 
 from redis.exceptions import NoScriptError
@@ -84,6 +85,29 @@ def _encode_name(name):
     if not 1 <= len(name.encode("utf-8")) <= 512 or _CONTROL.search(name):
         raise ValueError("name must be 1 to 512 bytes of UTF-8 without control characters")
     return re.sub("[%{}:]", lambda match: f"%{ord(match.group()):02X}", name)
+
+
+MARK = "\x01"
+MOST_WORDS = 8
+
+
+def fold(text):
+    """What of a text counts in autocomplete: `query` of suggest."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    bare = "".join(char for char in decomposed if not unicodedata.category(char).startswith("M"))
+    return " ".join(bare.lower().replace("ς", "σ").split())
+
+
+def mark_words(folded):
+    """A folded text with U+0001 before each word start but the first: `marked` of add."""
+    words, marked, inside = 1, [], True
+    for at, char in enumerate(folded):
+        was_inside, inside = inside, unicodedata.category(char)[0] in "LN"
+        if inside and not was_inside and at > 0 and words < MOST_WORDS:
+            words += 1
+            marked.append(MARK)
+        marked.append(char)
+    return "".join(marked)
 
 
 def encode_arguments(declared, given):

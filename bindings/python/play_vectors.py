@@ -211,6 +211,14 @@ def check_name(file, each):
     return None if prefix == each["prefix"] else f"its keys begin with {prefix}, expected {each['prefix']}"
 
 
+def check_folding(each):
+    """None, or in words what differs."""
+    folded = perilune.fold(each["text"])
+    words = perilune.mark_words(folded).split(perilune.MARK)
+    same = folded == each["folded"] and words == each["words"]
+    return None if same else f"it folds to {folded!r}, words {words}"
+
+
 def read_vectors(name):
     return json.loads((VECTORS / f"{name}.json").read_text("utf-8"))
 
@@ -231,6 +239,8 @@ def play_all(client):
     names = read_vectors("names")
     for each in names["names"]:
         yield f"name: {each['name']}", check_name(names, each)
+    for each in read_vectors("folding")["texts"]:
+        yield f"folding: {each['text']}", check_folding(each)
 
 
 def main(arguments):

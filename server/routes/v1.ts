@@ -9,6 +9,7 @@ import { compileSchema } from '../v1/validation.ts'
 import { Waits } from '../v1/waits.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { v1Collections } from './v1-collections.ts'
+import { v1Autocomplete } from './v1-autocomplete.ts'
 import { v1Elections } from './v1-elections.ts'
 import { v1Feeds } from './v1-feeds.ts'
 import { v1Locks } from './v1-locks.ts'
@@ -35,4 +36,5 @@ export async function v1(app: App, perilune: Perilune, limits: FeedLimits): Prom
   v1RateLimits(app, parts)
   v1Once(app, parts)
   v1Collections(app, parts)
+  v1Autocomplete(app, parts)
 }

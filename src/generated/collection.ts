@@ -36,7 +36,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'collection/add',
-    sha1: '58536fb34c0dd44374aec37424ab5fb63a105dcd',
+    sha1: '327664af951e7a732e7cebc2dc3f81e7c1b4dace',
     reads: false,
     bytes: false,
     source: `--[[
@@ -60,9 +60,14 @@ local largest = tonumber(ARGV[6]) -- integer: bytes of the largest of these item
 local parts, parts_at = ARGV, 7 -- repeated (part:bytes): as those of \`replace\`
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -78,7 +83,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -88,9 +93,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -269,14 +274,15 @@ return { 'added', size, added, removed }
   lines: [
     [1, 'lua/collection/add.lua', 1],
     [21, 'lua/shared/exact.lua', 1],
-    [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/shared/calls.lua', 1],
-    [78, 'lua/shared/collection/state.lua', 1],
-    [118, 'lua/shared/collection/items.lua', 1],
-    [136, 'lua/shared/collection/fill.lua', 1],
-    [151, 'lua/shared/collection/limit.lua', 1],
-    [167, 'lua/shared/collection/keep.lua', 1],
-    [176, 'lua/collection/add.lua', 29],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/calls.lua', 1],
+    [41, 'lua/shared/calls.lua', 6],
+    [83, 'lua/shared/collection/state.lua', 1],
+    [123, 'lua/shared/collection/items.lua', 1],
+    [141, 'lua/shared/collection/fill.lua', 1],
+    [156, 'lua/shared/collection/limit.lua', 1],
+    [172, 'lua/shared/collection/keep.lua', 1],
+    [181, 'lua/collection/add.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -771,7 +777,7 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'collection/read',
-    sha1: '4c191ab5d71c383e939fd4fc56a80d898ead0287',
+    sha1: '504385dee036e0f3588c16f30d069008f4a5e77a',
     reads: true,
     bytes: true,
     source: `--[[
@@ -795,9 +801,14 @@ local place = ARGV[4] -- text: behind the page before; 0: from the beginning
 local limit = tonumber(ARGV[5]) -- integer: how many items at most, up to 1,000
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -930,11 +941,11 @@ return {
   lines: [
     [1, 'lua/collection/read.lua', 1],
     [21, 'lua/shared/exact.lua', 1],
-    [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/shared/collection/state.lua', 1],
-    [72, 'lua/shared/collection/items.lua', 1],
-    [90, 'lua/shared/collection/page.lua', 1],
-    [117, 'lua/collection/read.lua', 26],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/collection/state.lua', 1],
+    [77, 'lua/shared/collection/items.lua', 1],
+    [95, 'lua/shared/collection/page.lua', 1],
+    [122, 'lua/collection/read.lua', 26],
   ],
   encode(args) {
     return [
@@ -1000,7 +1011,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'collection/remove',
-    sha1: 'f0f812b99189cc9dc3ef71cf2bfdcca1a0f2fa43',
+    sha1: '8c08bc249098d501ab6909235cd30f9c79530cf3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1020,9 +1031,14 @@ local codec = ARGV[4] -- text: name of the codec that made the values
 local parts, parts_at = ARGV, 5 -- repeated (part:bytes): value, or field of a hash
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1038,7 +1054,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -1048,9 +1064,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -1195,13 +1211,14 @@ return { 'removed', size, removed }
   lines: [
     [1, 'lua/collection/remove.lua', 1],
     [17, 'lua/shared/exact.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/calls.lua', 1],
-    [74, 'lua/shared/collection/state.lua', 1],
-    [114, 'lua/shared/collection/items.lua', 1],
-    [132, 'lua/shared/collection/take-out.lua', 1],
-    [145, 'lua/shared/collection/keep.lua', 1],
-    [154, 'lua/collection/remove.lua', 24],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/calls.lua', 1],
+    [37, 'lua/shared/calls.lua', 6],
+    [79, 'lua/shared/collection/state.lua', 1],
+    [119, 'lua/shared/collection/items.lua', 1],
+    [137, 'lua/shared/collection/take-out.lua', 1],
+    [150, 'lua/shared/collection/keep.lua', 1],
+    [159, 'lua/collection/remove.lua', 24],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -1265,7 +1282,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'collection/replace',
-    sha1: '1cfc3f58f8621b9f86495a185586090ed90f2949',
+    sha1: 'ddfd7e6521facd42af46db81abc05b8a519a210e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1290,9 +1307,14 @@ local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local parts, parts_at = ARGV, 8 -- repeated (part:bytes): value; field and value of a hash; score and value of a sorted set
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1313,7 +1335,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -1323,9 +1345,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -1521,15 +1543,16 @@ return { 'replaced', known.copy, known.expires_at_ms }
   lines: [
     [1, 'lua/collection/replace.lua', 1],
     [22, 'lua/shared/exact.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/next-token.lua', 1],
-    [38, 'lua/shared/calls.lua', 1],
-    [84, 'lua/shared/collection/state.lua', 1],
-    [124, 'lua/shared/collection/items.lua', 1],
-    [142, 'lua/shared/collection/fill.lua', 1],
-    [157, 'lua/shared/collection/keep.lua', 1],
-    [166, 'lua/shared/collection/replace.lua', 1],
-    [203, 'lua/collection/replace.lua', 31],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/next-token.lua', 1],
+    [43, 'lua/shared/calls.lua', 1],
+    [47, 'lua/shared/calls.lua', 6],
+    [89, 'lua/shared/collection/state.lua', 1],
+    [129, 'lua/shared/collection/items.lua', 1],
+    [147, 'lua/shared/collection/fill.lua', 1],
+    [162, 'lua/shared/collection/keep.lua', 1],
+    [171, 'lua/shared/collection/replace.lua', 1],
+    [208, 'lua/collection/replace.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -1606,7 +1629,7 @@ export type SwitchInAnswer =
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: {
     name: 'collection/switch-in',
-    sha1: 'e13f959b3852ae0b4dd9b20d8f84d2b097f7ec4a',
+    sha1: '4a70247d8d65cbe34f96d8ec67706d2eab00ba07',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1633,9 +1656,14 @@ local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local size = tonumber(ARGV[8]) -- integer: how many have been built
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16.
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
 local function exact(number)
-  return string.format('%.0f', number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1656,7 +1684,7 @@ local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
-  return call .. string.format(' %.0f ', now_ms) .. answer
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
@@ -1666,9 +1694,9 @@ local function recall(record, call)
   if not record then
     return nil, false
   end
-  local number, answer = string.match(record, '^(%d+) %d+ (.*)$')
+  local number = string.match(record, '^%d+')
   if number == call then
-    return answer, false
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
   return nil, tonumber(number) > tonumber(call)
 end
@@ -1851,14 +1879,15 @@ return { 'replaced', known.copy, known.expires_at_ms }
   lines: [
     [1, 'lua/collection/switch-in.lua', 1],
     [24, 'lua/shared/exact.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/next-token.lua', 1],
-    [40, 'lua/shared/calls.lua', 1],
-    [86, 'lua/shared/collection/state.lua', 1],
-    [126, 'lua/shared/collection/items.lua', 1],
-    [144, 'lua/shared/collection/keep.lua', 1],
-    [153, 'lua/shared/collection/replace.lua', 1],
-    [190, 'lua/collection/switch-in.lua', 32],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/next-token.lua', 1],
+    [45, 'lua/shared/calls.lua', 1],
+    [49, 'lua/shared/calls.lua', 6],
+    [91, 'lua/shared/collection/state.lua', 1],
+    [131, 'lua/shared/collection/items.lua', 1],
+    [149, 'lua/shared/collection/keep.lua', 1],
+    [158, 'lua/shared/collection/replace.lua', 1],
+    [195, 'lua/collection/switch-in.lua', 32],
   ],
   encode(args) {
     return [

@@ -33,3 +33,16 @@ export function readNames(): Names {
   const names: Names = JSON.parse(readText('names.json'))
   return names
 }
+
+export interface Folding {
+  readonly texts: readonly {
+    readonly text: string
+    readonly folded: string
+    readonly words: readonly string[]
+  }[]
+}
+
+export function readFolding(): Folding {
+  const folding: Folding = JSON.parse(readText('folding.json'))
+  return folding
+}

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
-import { readNames, readVectors, STRUCTURES } from './files.ts'
+import { readFolding, readNames, readVectors, STRUCTURES } from './files.ts'
 
 const player = fileURLToPath(new URL('../../bindings/python/play_vectors.py', import.meta.url))
 const total = STRUCTURES.reduce(
   (sum, structure) => sum + readVectors(structure).vectors.length,
-  readNames().names.length,
+  readNames().names.length + readFolding().texts.length,
 )
 
 // Needs Debian's python3-redis; without it this fails.

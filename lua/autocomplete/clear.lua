@@ -1,0 +1,14 @@
+--[[
+Removes all entries. Redis frees the memory in the background.
+
+@returns cleared  existed:flag
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
+local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
+local ids = KEYS[3] -- hash: id of an entry -> its number
+local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
+local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
+local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
+
+return { 'cleared', redis.call('UNLINK', entries, ids, words, tops, expiry, meta) > 0 and 1 or 0 }

@@ -1,0 +1,62 @@
+--[[
+Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were
+there, and had not expired.
+
+@returns removed  removed:integer
+@cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
+         more than 96 words begin with: a list of 200 places. A list that falls under 100 is made anew from
+         those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
+]]
+local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
+local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
+local ids = KEYS[3] -- hash: id of an entry -> its number
+local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
+local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
+local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
+local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[2] -- text: number of the call in that slot
+local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/autocomplete/index
+-- @include shared/autocomplete/place
+-- @include shared/autocomplete/record
+-- @include shared/autocomplete/suffixes
+-- @include shared/autocomplete/best
+-- @include shared/autocomplete/tops
+-- @include shared/autocomplete/ranges
+-- @include shared/autocomplete/hot
+-- @include shared/autocomplete/refill
+-- @include shared/autocomplete/leave
+
+local index = open_index(meta, '', caller)
+if index.layout ~= INDEX_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. index.layout)
+end
+local remembered, superseded = recall(index.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'removed', tonumber(remembered) }
+end
+local now_ms = math.floor(clock_us() / 1000)
+local keys = { entries = entries, ids = ids, words = words, tops = tops, expiry = expiry }
+local removed = 0
+-- Changes nothing. A server out of memory lets a script write on that has begun with what frees.
+redis.call('HDEL', meta, '')
+for at = gone_at, #gone do
+  local field = redis.call('HGET', ids, gone[at])
+  if field then
+    local record = redis.call('HGET', entries, field)
+    if not has_expired(struct.unpack('>d', record), now_ms) then
+      removed = removed + 1
+    end
+    remove_entry(keys, field, record)
+  end
+end
+reap(keys, now_ms, 20)
+remember_answer(meta, caller, call, now_ms, removed .. '')
+return { 'removed', removed }

@@ -1,0 +1,59 @@
+--[[
+The first entries that match a query: some word start of theirs goes on as it does. They come in the order of
+their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same
+order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again.
+
+@returns suggested  short:flag suggestions:[id:text text:text score:integer payload:bytes edited:flag]
+@cost    O(log words + limit) where more than 96 words match, else up to 1,000 words are read. With `fuzzy` and
+         too few others the same for each character of the query and each of the 64 first that may follow
+@reads
+]]
+local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
+local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
+local words = KEYS[3] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
+local tops = KEYS[4] -- hash: prefix that many words begin with -> places of its first entries
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local query = ARGV[2] -- text: the folded query; empty: all match
+local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
+local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
+
+-- @include shared/clock
+-- @include shared/autocomplete/index
+-- @include shared/autocomplete/place
+-- @include shared/autocomplete/record
+-- @include shared/autocomplete/suffixes
+-- @include shared/autocomplete/best
+-- @include shared/autocomplete/tops
+-- @include shared/autocomplete/ranges
+-- @include shared/autocomplete/match
+-- @include shared/autocomplete/reveal
+
+local index = open_index(meta, codec, '')
+if index.layout ~= INDEX_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. index.layout)
+end
+if index.codec ~= codec then
+  return redis.error_reply('CODEC ' .. index.codec)
+end
+local keys = { words = words, tops = tops }
+local prefix = string.sub(query, 1, MOST_BYTES)
+local shown, wanted = {}, limit * SHOWN_FIELDS
+local fields, more = match_exactly(keys, prefix, limit)
+reveal(entries, fields, shown, limit)
+if more and #shown < wanted then
+  fields, more = match_exactly(keys, prefix, MOST_TOP)
+  shown = {}
+  reveal(entries, fields, shown, limit)
+end
+local is_short = more and #shown < wanted
+if fuzzy and not is_short and #shown < wanted then
+  -- @include shared/autocomplete/nearby
+  local others = {}
+  for _, field in ipairs(fields) do
+    others[field] = true
+  end
+  fields, more = match_nearby(keys, prefix, MOST_TOP)
+  reveal(entries, fields, shown, limit, others)
+  is_short = more and #shown < wanted
+end
+return { 'suggested', is_short and 1 or 0, shown }

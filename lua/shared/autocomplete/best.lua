@@ -1,0 +1,49 @@
+-- Collects places in any order and keeps the first of them, each entry once.
+-- Numbers are compared, not packed places: the order of strings depends on the server's locale.
+local function new_best(most)
+  return { most = most, ranks = {}, refs = {}, size = 0, rank = math.huge, ref = math.huge, cut = false }
+end
+
+local function is_before(rank, ref, other_rank, other_ref)
+  return rank < other_rank or (rank == other_rank and ref < other_ref)
+end
+
+local function sort_best(best)
+  local ranks, refs = best.ranks, best.refs
+  table.sort(refs, function(one, other)
+    return is_before(ranks[one], one, ranks[other], other)
+  end)
+  for at = best.size, best.most + 1, -1 do
+    ranks[refs[at]] = nil
+    refs[at] = nil
+    best.cut = true
+  end
+  best.size = #refs
+  if best.size == best.most then
+    best.ref = refs[best.size]
+    best.rank = ranks[best.ref]
+  end
+end
+
+local function offer(best, rank, ref)
+  if best.ranks[ref] then
+    return
+  end
+  if not is_before(rank, ref, best.rank, best.ref) then
+    best.cut = true
+    return
+  end
+  best.size = best.size + 1
+  best.ranks[ref] = rank
+  best.refs[best.size] = ref
+  if best.size >= best.most + 64 then
+    sort_best(best)
+  end
+end
+
+-- Offers the entries of members of `words`.
+local function offer_members(best, members)
+  for _, member in ipairs(members) do
+    offer(best, place_at(member, #member - PLACE_BYTES + 1))
+  end
+end

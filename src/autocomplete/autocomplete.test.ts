@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import {
+  type Autocomplete,
+  type AutocompleteOptions,
+  bytes,
+  InvalidArgumentError,
+  type Perilune,
+  perilune,
+  text as plainText,
+} from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import contract from '../../lua/contract.json' with { type: 'json' }
+import { START_US, setTestClock, withTestClock } from '../testing/test-clock.ts'
+
+interface Setup<Payload> {
+  index: Autocomplete<Payload>
+  redis: Perilune
+  advance(ms: number): Promise<void>
+}
+
+async function setup<Payload = unknown>(options: AutocompleteOptions<Payload> = {}): Promise<Setup<Payload>> {
+  const client = new Redis(inject('redisPort'))
+  const plain = ioredis(client)
+  const redis = perilune(withTestClock(plain, contract.clock), { namespace: 'autocomplete-test' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  const name = randomUUID()
+  let us = START_US
+  const advance = async (ms: number): Promise<void> => {
+    us += ms * 1000
+    await setTestClock(plain, `autocomplete-test:{autocomplete:${name}}`, us)
+  }
+  await advance(0)
+  return { index: redis.autocomplete<Payload>(name, options), redis, advance }
+}
+
+async function textsOf(index: Autocomplete, query: string): Promise<string[]> {
+  return (await index.suggest(query)).map(({ text }) => text)
+}
+
+test('what was added comes back with its text, score and payload', async () => {
+  const { index } = await setup<{ people: number }>()
+
+  expect(await index.add('Reykjavík', { score: 140_000, payload: { people: 140_000 } })).toEqual({
+    replaced: false,
+  })
+  expect(await index.add('Reykjanes', { id: 'r' })).toEqual({ replaced: false })
+
+  expect(await index.suggest('REYKJAVI')).toEqual([
+    { id: 'Reykjavík', text: 'Reykjavík', score: 140_000, payload: { people: 140_000 }, edited: false },
+  ])
+  expect(await index.suggest(' réy ', { limit: 2 })).toEqual([
+    expect.objectContaining({ text: 'Reykjavík' }),
+    { id: 'r', text: 'Reykjanes', score: 0, payload: null, edited: false },
+  ])
+})
+
+test('case, accents, width and white space do not count, whoever leaves them out', async () => {
+  const { index } = await setup()
+  await index.addMany([{ text: 'São  Paulo' }, { text: 'ＳＡＯ Tomé' }, { text: 'ΟΔΟΣ' }])
+
+  expect(await textsOf(index, 'sao')).toEqual(['São  Paulo', 'ＳＡＯ Tomé'])
+  expect(await textsOf(index, 'são p')).toEqual(['São  Paulo'])
+  expect(await textsOf(index, 'tome')).toEqual(['ＳＡＯ Tomé'])
+  expect(await textsOf(index, 'οδος')).toEqual(['ΟΔΟΣ'])
+})
+
+test('adding an id again replaces its entry, and a removed one is gone', async () => {
+  const { index } = await setup()
+  await index.add('Bob', { id: '7' })
+
+  expect(await index.add('Rob', { id: '7', score: 1 })).toEqual({ replaced: true })
+  expect(await textsOf(index, 'b')).toEqual([])
+  expect(await textsOf(index, 'r')).toEqual(['Rob'])
+  expect(await index.remove('7')).toBe(true)
+  expect(await index.remove('7')).toBe(false)
+  expect(await textsOf(index, '')).toEqual([])
+})
+
+test('more than one call can carry is added and removed in several', async () => {
+  const { index } = await setup()
+  const entries = Array.from({ length: 950 }, (_, at) => ({ text: `name ${at}`, score: at }))
+
+  expect(await index.addMany(entries)).toEqual({ added: 950, replaced: 0 })
+  expect(await index.addMany(entries.slice(0, 150))).toEqual({ added: 0, replaced: 150 })
+  expect(await textsOf(index, 'n')).toEqual(
+    [949, 948, 947, 946, 945, 944, 943, 942, 941, 940].map((n) => `name ${n}`),
+  )
+  expect(await index.inspect()).toMatchObject({ entries: 950, words: 1900, codec: 'json' })
+  expect((await index.inspect()).hot).toBeGreaterThan(5)
+  expect(await index.removeMany(entries.map(({ text }) => text).slice(100))).toBe(850)
+  expect(await textsOf(index, 'n')).toEqual([99, 98, 97, 96, 95, 94, 93, 92, 91, 90].map((n) => `name ${n}`))
+})
+
+test('an entry is suggested until it expires, also where hundreds before it have expired', async () => {
+  const { index, advance } = await setup()
+  const passing = Array.from({ length: 700 }, (_, at) => ({
+    text: `a${at}`,
+    score: 9,
+    expireAfter: '1s' as const,
+  }))
+  await index.addMany([...passing, { text: 'as ever' }])
+  await advance(999)
+  expect(await textsOf(index, 'as')).toEqual(['as ever'])
+  expect(await textsOf(index, 'a')).not.toContain('as ever')
+
+  await advance(1)
+
+  expect(await textsOf(index, 'a')).toEqual(['as ever'])
+  expect(await textsOf(index, '')).toEqual(['as ever'])
+})
+
+test('a fuzzy query finds what one edit away is, behind what matches', async () => {
+  const { index } = await setup()
+  await index.addMany([{ text: 'Johanna' }, { text: 'Joan', score: 5 }, { text: 'Hans', score: 9 }])
+
+  expect(await index.suggest('joha', { fuzzy: 1 })).toMatchObject([
+    { text: 'Johanna', edited: false },
+    { text: 'Joan', edited: true },
+  ])
+  expect(await index.suggest('jaon')).toEqual([])
+})
+
+test('payloads are what the codec makes of them', async () => {
+  const raw = await setup({ codec: bytes })
+  await raw.index.add('a', { payload: Uint8Array.of(0, 255) })
+  const words = await setup({ codec: plainText })
+  await words.index.add('a', { payload: 'as it is' })
+
+  expect((await raw.index.suggest('a'))[0]?.payload).toEqual(Buffer.from([0, 255]))
+  expect((await words.index.suggest('a'))[0]?.payload).toBe('as it is')
+  const other = words.redis.autocomplete(words.index.name)
+  await expect(other.suggest('a')).rejects.toMatchObject({ argument: 'codec' })
+})
+
+test('texts of one word again and again do not bring others along', async () => {
+  const { index } = await setup()
+  await index.add('b', { score: 9 })
+  const alike = Array.from({ length: 64 }, (_, at) => ({ text: 'a a a a a a a a', id: `${at}` }))
+
+  await index.addMany(alike)
+
+  expect(await textsOf(index, '')).toContain('b')
+  expect(await textsOf(index, 'a')).not.toContain('b')
+})
+
+test('an index is empty after it was cleared', async () => {
+  const { index } = await setup()
+  await index.add('a')
+
+  expect(await index.clear()).toBe(true)
+  expect(await index.clear()).toBe(false)
+  expect(await index.suggest('')).toEqual([])
+  expect(await index.inspect()).toEqual({
+    entries: 0,
+    words: 0,
+    hot: 0,
+    expiring: 0,
+    expired: 0,
+    codec: null,
+  })
+})
+
+test.each<[string, (index: Autocomplete) => Promise<unknown>]>([
+  ['text', (index) => index.add('')],
+  ['text', (index) => index.add('a\u0001b')],
+  ['text', (index) => index.add('\u0301')],
+  ['text', (index) => index.add('x'.repeat(513))],
+  ['id', (index) => index.add('a', { id: '' })],
+  ['score', (index) => index.add('a', { score: 0.5 })],
+  ['score', (index) => index.add('a', { score: 2 ** 52 + 1 })],
+  ['payload', (index) => index.add('a', { payload: 'x'.repeat(17_000) })],
+  ['payload', (index) => index.add('a', { payload: () => 1 })],
+  ['expireAfter', (index) => index.add('a', { expireAfter: '0s' })],
+  ['entries', (index) => index.addMany('a' as never)],
+  ['entries[1].text', (index) => index.addMany([{ text: 'a' }, { text: '' }])],
+  ['entries[0].scores', (index) => index.addMany([{ text: 'a', scores: 1 } as never])],
+  ['options.scores', (index) => index.add('a', { scores: 1 } as never)],
+  ['id', (index) => index.remove('')],
+  ['ids[0]', (index) => index.removeMany([''])],
+  ['query', (index) => index.suggest(1 as never)],
+  ['query', (index) => index.suggest('\u0000')],
+  ['limit', (index) => index.suggest('a', { limit: 101 })],
+  ['limit', (index) => index.suggest('a', { limit: 0 })],
+  ['fuzzy', (index) => index.suggest('a', { fuzzy: 2 as never })],
+])('a wrong argument is named, and nothing is written: %s', async (argument, call) => {
+  const { index } = await setup()
+
+  const error = await call(index).catch((thrown: unknown) => thrown)
+
+  expect(error).toBeInstanceOf(InvalidArgumentError)
+  expect(error).toMatchObject({ argument })
+  expect(await index.inspect()).toMatchObject({ entries: 0, codec: null })
+})

@@ -1,0 +1,132 @@
+import { add, clear, inspect, remove } from '../generated/autocomplete.ts'
+import { checkOptions } from '../runtime/arguments.ts'
+import { type Codec, jsonOf } from '../runtime/codec.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { inGroups } from '../runtime/in-groups.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Unit } from '../runtime/unit.ts'
+import { type AddOptions, checkId, type NewEntry, type Outgoing, toOutgoing } from './entry.ts'
+import { askFor, type SuggestOptions, type Suggestion, toAsked } from './suggesting.ts'
+
+export interface AutocompleteOptions<Payload> {
+  /** How payloads become bytes; default JSON. */
+  codec?: Codec<Payload>
+}
+
+/** How many entries were new, and how many took the place of one that was there. */
+export interface Added {
+  readonly added: number
+  readonly replaced: number
+}
+
+/** A picture of an index; for people, for it may be old when it arrives. */
+export interface AutocompleteInspection {
+  /** Those too that have expired and are not removed yet. */
+  readonly entries: number
+  /** Word starts of all entries. */
+  readonly words: number
+  /** Prefixes that keep a list of their first entries. */
+  readonly hot: number
+  /** Entries that expire. */
+  readonly expiring: number
+  /** Entries that have expired and are not removed yet. */
+  readonly expired: number
+  /** Of the payloads; null where nothing was ever added. */
+  readonly codec: string | null
+}
+
+const BATCH = { items: 100, bytes: 1024 * 1024 }
+
+/**
+ * Texts that are suggested while someone types. A query matches a text that goes on as it does at the start of any
+ * of its words; case and accents do not count. The greatest score comes first.
+ */
+export class Autocomplete<Payload = unknown> {
+  readonly name: string
+  readonly #unit: Unit
+  readonly #codec: Codec<Payload>
+
+  constructor(runtime: Runtime, name: string, options: AutocompleteOptions<Payload> = {}) {
+    checkOptions('options', options, ['codec'])
+    this.name = checkName('name', name)
+    this.#codec = options.codec ?? jsonOf<Payload>('payload')
+    this.#unit = new Unit(runtime, { structure: 'autocomplete', name: this.name, since: '6.2.0' })
+  }
+
+  /**
+   * Adds a text, or replaces the entry with its id: text, score, payload and expiry. `replaced` tells whether there
+   * was one. Throws InvalidArgumentError for what cannot be stored.
+   */
+  async add(text: string, options: AddOptions<Payload> = {}): Promise<{ readonly replaced: boolean }> {
+    checkOptions('options', options, ['score', 'payload', 'id', 'expireAfter'])
+    const { replaced } = await this.#add([toOutgoing(this.#codec, { ...options, text })])
+    return { replaced: replaced === 1 }
+  }
+
+  /**
+   * As `add`, for many, 100 or 1 MiB a script call. Nothing is added when one of them is wrong. Those of one call
+   * appear together, all of them only one call after the other.
+   */
+  async addMany(entries: readonly NewEntry<Payload>[]): Promise<Added> {
+    checkList('entries', entries)
+    const outgoing = entries.map((entry, at) => toOutgoing(this.#codec, entry, `entries[${at}]`))
+    const sum = { added: 0, replaced: 0 }
+    for (const group of inGroups(outgoing, BATCH)) {
+      const { added, replaced } = await this.#add(group)
+      sum.added += added
+      sum.replaced += replaced
+    }
+    return sum
+  }
+
+  /** Removes the entry with this id; by default that is its text. Resolves to false when there was none. */
+  async remove(id: string): Promise<boolean> {
+    return (await this.#remove([checkId(id)])) === 1
+  }
+
+  /** Removes many, 100 a script call. Resolves to how many there were. */
+  async removeMany(ids: readonly string[]): Promise<number> {
+    checkList('ids', ids)
+    const checked = ids.map((id, at) => ({ id: checkId(id, `ids[${at}]`), bytes: 0 }))
+    let removed = 0
+    for (const group of inGroups(checked, BATCH)) removed += await this.#remove(group.map(({ id }) => id))
+    return removed
+  }
+
+  /**
+   * The first entries that match what was typed, the greatest score first, of the same score the oldest first. An
+   * empty query matches all. Throws InvalidArgumentError for what is no query.
+   */
+  async suggest(query: string, options: SuggestOptions = {}): Promise<Suggestion<Payload>[]> {
+    return askFor(this.#unit, this.#codec, toAsked(query, options))
+  }
+
+  /** A read-only picture. */
+  async inspect(): Promise<AutocompleteInspection> {
+    const { status: _, codec, ...rest } = await this.#unit.run(inspect, {})
+    return { ...rest, codec: codec === '' ? null : codec }
+  }
+
+  /** Removes all entries. Resolves to false when nothing was ever added. */
+  async clear(): Promise<boolean> {
+    return (await this.#unit.run(clear, {})).existed
+  }
+
+  async #add(added: readonly Outgoing[]): Promise<Added> {
+    return this.#unit.runOnce(add, ({ caller, call }) => ({ codec: this.#codec.name, caller, call, added }))
+  }
+
+  async #remove(gone: readonly string[]): Promise<number> {
+    const { removed } = await this.#unit.runOnce(remove, ({ caller, call }) => ({ caller, call, gone }))
+    return removed
+  }
+}
+
+function checkList(argument: string, value: unknown): void {
+  if (!Array.isArray(value)) throw new InvalidArgumentError(argument, 'must be a list')
+}
+
+export type { AddOptions, NewEntry } from './entry.ts'
+export { fold } from './folding.ts'
+export type { SuggestOptions, Suggestion } from './suggesting.ts'

@@ -1,0 +1,75 @@
+// Entries as callers hand them in, and as the script takes them.
+
+import type { AddArguments } from '../generated/autocomplete.ts'
+import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import type { Codec } from '../runtime/codec.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { fold, markWords } from './folding.ts'
+
+export interface AddOptions<Payload> {
+  /** The greater the sooner it is suggested; a whole number from -2^52 to 2^52. Default 0. */
+  score?: number
+  /** Comes back with the suggestion; at most 16 KiB when encoded. */
+  payload?: Payload
+  /** Which entry this is: another one with the same id is replaced. Default: the text. At most 512 bytes. */
+  id?: string
+  /** When it is gone by itself. Default: never. */
+  expireAfter?: Duration
+}
+
+export interface NewEntry<Payload> extends AddOptions<Payload> {
+  /** At most 512 bytes. */
+  text: string
+}
+
+/** An entry as the script takes it. */
+export type Outgoing = AddArguments['added'][number] & { readonly bytes: number }
+
+const MOST_TEXT_BYTES = 512
+const MOST_PAYLOAD_BYTES = 16 * 1024
+const MOST_SCORE = 2 ** 52
+const OPTIONS = ['score', 'payload', 'id', 'expireAfter']
+
+/** Checks an entry; errors name it by `argument`, where it is one of many. Throws InvalidArgumentError. */
+export function toOutgoing<Payload>(
+  codec: Codec<Payload>,
+  entry: NewEntry<Payload>,
+  argument?: string,
+): Outgoing {
+  const within = (option: string): string => (argument === undefined ? option : `${argument}.${option}`)
+  checkOptions(argument ?? 'options', entry, ['text', ...OPTIONS])
+  const text = checkText(within('text'), entry.text, MOST_TEXT_BYTES)
+  const marked = markWords(fold(text))
+  if (marked === '')
+    throw new InvalidArgumentError(within('text'), 'must not be white space and accents only')
+  const payload = encodePayload(codec, entry.payload, within('payload'))
+  const { score = 0, expireAfter } = entry
+  return {
+    id: checkId(entry.id ?? text, within('id')),
+    text,
+    marked,
+    score: checkInteger(within('score'), score, -MOST_SCORE, MOST_SCORE),
+    expireMs: expireAfter === undefined ? 0 : toMs(within('expireAfter'), expireAfter),
+    payload,
+    bytes: Buffer.byteLength(payload) + Buffer.byteLength(marked) + Buffer.byteLength(text),
+  }
+}
+
+/** Throws InvalidArgumentError. */
+export function checkId(id: unknown, argument = 'id'): string {
+  return checkText(argument, id, MOST_TEXT_BYTES)
+}
+
+function encodePayload<Payload>(
+  codec: Codec<Payload>,
+  payload: Payload | undefined,
+  argument: string,
+): string | Uint8Array {
+  if (payload === undefined) return ''
+  const encoded = codec.encode(payload)
+  if (Buffer.byteLength(encoded) > MOST_PAYLOAD_BYTES) {
+    throw new InvalidArgumentError(argument, `must be at most ${MOST_PAYLOAD_BYTES} bytes when encoded`)
+  }
+  return encoded
+}

@@ -1,0 +1,30 @@
+// Folding: what of a text counts when it is searched. docs/structures/autocomplete.md tells it to other languages,
+// and test/conformance/folding.json holds all of them to it.
+
+const MOST_WORDS = 8
+/** Not in any text: control characters are refused. */
+const MARK = '\u0001'
+
+/** Decomposed by compatibility, without marks, in lower case, with single spaces. Empty for what is nothing else. */
+export function fold(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replaceAll('ς', 'σ')
+    .replace(/\p{White_Space}+/gu, ' ')
+    .replace(/^ | $/g, '')
+}
+
+/**
+ * A folded text with U+0001 before each word start but the first. A word starts at the beginning, and at a letter
+ * or digit behind a character that is neither; at most 8 count.
+ */
+export function markWords(folded: string): string {
+  let words = 1
+  return folded.replace(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu, (character, at: number) => {
+    if (at === 0 || words === MOST_WORDS) return character
+    words += 1
+    return MARK + character
+  })
+}

@@ -1,0 +1,62 @@
+// Asking for suggestions: one script call, which only reads. Where expired entries hide others, they are removed
+// and the question is put again.
+
+import { reap, suggest } from '../generated/autocomplete.ts'
+import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
+import type { Codec } from '../runtime/codec.ts'
+import type { Unit } from '../runtime/unit.ts'
+import { fold } from './folding.ts'
+
+export interface SuggestOptions {
+  /** At most so many, up to 100. Default 10. */
+  limit?: number
+  /** With 1, those that match with one edit follow where there are too few others. Default 0. */
+  fuzzy?: 0 | 1
+}
+
+export interface Suggestion<Payload> {
+  readonly id: string
+  /** As it was added. */
+  readonly text: string
+  readonly score: number
+  /** Null where none was added. */
+  readonly payload: Payload | null
+  /** True where it matches with one edit only. */
+  readonly edited: boolean
+}
+
+export interface Asked {
+  readonly query: string
+  readonly limit: number
+  readonly fuzzy: boolean
+}
+
+const MOST_QUERY_BYTES = 512
+
+/** Checks a question. Throws InvalidArgumentError. */
+export function toAsked(query: unknown, options: SuggestOptions): Asked {
+  checkOptions('options', options, ['limit', 'fuzzy'])
+  return {
+    query: query === '' ? '' : fold(checkText('query', query, MOST_QUERY_BYTES)),
+    limit: checkInteger('limit', options.limit ?? 10, 1, 100),
+    fuzzy: checkOneOf('fuzzy', String(options.fuzzy ?? 0), ['0', '1']) === '1',
+  }
+}
+
+/** Runs the query until nothing that has expired hides what is asked for. */
+export async function askFor<Payload>(
+  unit: Unit,
+  codec: Codec<Payload>,
+  asked: Asked,
+): Promise<Suggestion<Payload>[]> {
+  const question = { codec: codec.name, ...asked }
+  let answer = await unit.run(suggest, question)
+  for (let more = true; answer.short && more; ) {
+    ;({ more } = await unit.run(reap, {}))
+    answer = await unit.run(suggest, question)
+  }
+  return answer.suggestions.map(({ payload, ...rest }) => ({
+    ...rest,
+    payload: payload.length === 0 ? null : codec.decode(payload),
+  }))
+}

@@ -1,0 +1,91 @@
+// An index in plain memory: what `lua/autocomplete` must answer. Texts are of lower case letters and spaces.
+
+import { fold, markWords } from '../../src/autocomplete/folding.ts'
+
+export interface ModelEntry {
+  readonly id: string
+  readonly text: string
+  readonly score: number
+  /** Never: Infinity. */
+  readonly expiresAtMs: number
+  readonly number: number
+}
+
+export class AutocompleteModel {
+  nowMs: number
+  readonly entries: Map<string, ModelEntry> = new Map()
+  #last = 0
+
+  constructor(nowMs: number) {
+    this.nowMs = nowMs
+  }
+
+  /** True when it took the place of an entry. */
+  add(id: string, text: string, score: number, expireMs: number): boolean {
+    const known = this.entries.get(id)
+    this.#last += known === undefined ? 1 : 0
+    const expiresAtMs = expireMs === 0 ? Infinity : this.nowMs + expireMs
+    this.entries.set(id, { id, text, score, expiresAtMs, number: known?.number ?? this.#last })
+    return known !== undefined && this.#lives(known)
+  }
+
+  /** True when there was such an entry. */
+  remove(id: string): boolean {
+    const known = this.entries.get(id)
+    this.entries.delete(id)
+    return known !== undefined && this.#lives(known)
+  }
+
+  /** Forgets what has expired and is not stored any more: an entry of that id is a new one then. */
+  forgetExpired(stored: ReadonlySet<number>): void {
+    for (const entry of this.entries.values()) if (!stored.has(entry.number)) this.entries.delete(entry.id)
+  }
+
+  suggest(query: string, limit: number, fuzzy: boolean): readonly [id: string, edited: boolean][] {
+    const exact = this.#ranked((suffix) => suffix.startsWith(query))
+    const near = fuzzy && query.length >= 3 ? this.#ranked((suffix) => isNear(suffix, query)) : []
+    const edited = near.filter((entry) => !exact.includes(entry))
+    return [
+      ...exact.map(({ id }): [string, boolean] => [id, false]),
+      ...edited.map(({ id }): [string, boolean] => [id, true]),
+    ].slice(0, limit)
+  }
+
+  #ranked(matches: (suffix: string) => boolean): ModelEntry[] {
+    return [...this.entries.values()]
+      .filter((entry) => this.#lives(entry) && suffixesOf(entry.text).some(matches))
+      .toSorted(inOrder)
+  }
+
+  #lives({ expiresAtMs }: ModelEntry): boolean {
+    return expiresAtMs > this.nowMs
+  }
+}
+
+export function inOrder(one: ModelEntry, other: ModelEntry): number {
+  return other.score - one.score || one.number - other.number
+}
+
+export function suffixesOf(text: string): string[] {
+  const words = markWords(fold(text)).split('\u0001')
+  return words.map((_, at) => words.slice(at).join(''))
+}
+
+/** Whether some beginning of the text is at most one edit away from the query. */
+function isNear(text: string, query: string): boolean {
+  return [query.length - 1, query.length, query.length + 1]
+    .filter((length) => length <= text.length)
+    .some((length) => isOneEdit(text.slice(0, length), query))
+}
+
+function isOneEdit(one: string, other: string): boolean {
+  let same = 0
+  while (same < one.length && one[same] === other[same]) same += 1
+  const [left, right] = [one.slice(same), other.slice(same)]
+  return (
+    left.slice(1) === right.slice(1) ||
+    left.slice(1) === right ||
+    left === right.slice(1) ||
+    (left.slice(2) === right.slice(2) && left[0] === right[1] && left[1] === right[0])
+  )
+}

@@ -1,0 +1,175 @@
+// Random histories of one index on real scripts and on the model, which must suggest alike; and what the scripts
+// store is held against what they promise of it. A failure prints the seed and the shortest history that shows it.
+// PERILUNE_LONG=1 plays twenty times as many.
+
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { type Autocomplete, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { afterAll, expect, inject, test } from 'vitest'
+import contract from '../../lua/contract.json' with { type: 'json' }
+import { START_US, setTestClock, withTestClock } from '../../src/testing/test-clock.ts'
+import { LONG, SEED, tell } from '../proof.ts'
+import { checkLists } from './autocomplete-lists.ts'
+import { AutocompleteModel } from './autocomplete-model.ts'
+
+const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
+const driver = ioredis(client)
+const redis = perilune(withTestClock(driver, contract.clock), { namespace: 'model' })
+
+afterAll(async () => {
+  await redis.close()
+  client.disconnect()
+})
+
+type Step =
+  | { do: 'add'; texts: readonly string[]; from: number; scores: number; expires: boolean }
+  | { do: 'remove'; from: number; count: number }
+  | { do: 'remove the first'; query: string; count: number }
+  | { do: 'suggest'; query: string; limit: number; fuzzy: boolean }
+  | { do: 'advance'; ms: number }
+
+// Few letters, so that many words begin alike; a long word, so that one way is the only one.
+const word = fc.oneof(
+  { weight: 8, arbitrary: fc.stringMatching(/^[ab]{1,3}$/) },
+  { weight: 2, arbitrary: fc.stringMatching(/^[a-e]{1,5}$/) },
+  { weight: 1, arbitrary: fc.constantFrom('aaaaaaaaaaaaaaaaaaaa', 'b') },
+)
+const words = fc.array(word, { minLength: 1, maxLength: 4 }).map((each) => each.join(' '))
+const query = fc.oneof(fc.constant(''), fc.stringMatching(/^[ab]{1,4}$/), words)
+const from = fc.nat(900)
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('add' as const),
+      texts: fc.array(words, { minLength: 1, maxLength: 300, size: 'max' }),
+      from,
+      scores: fc.constantFrom(1, 5, 1000, 2 ** 40),
+      expires: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('remove' as const),
+      from,
+      count: fc.integer({ min: 1, max: 300 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('remove the first' as const),
+      query,
+      count: fc.integer({ min: 1, max: 100 }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('suggest' as const),
+      query,
+      limit: fc.integer({ min: 1, max: 100 }),
+      fuzzy: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 500, 3000, -200) }),
+  },
+)
+
+/** One history: what the index and the model have been told. */
+class History {
+  readonly #name = randomUUID()
+  readonly #prefix = `model:{autocomplete:${this.#name}}`
+  readonly #index: Autocomplete = redis.autocomplete(this.#name)
+  readonly #model = new AutocompleteModel(START_US / 1000)
+
+  async play(steps: readonly Step[]): Promise<void> {
+    await this.#advance(0)
+    for (const each of steps) {
+      await this.#step(each)
+      await this.#forgetExpired()
+    }
+    for (const text of ['', 'a', 'b', 'aa', 'ab', 'ba', 'bb', 'c', 'abc'])
+      await this.#suggest(text, 100, true)
+    await this.#forgetExpired()
+    checkLists(await client.hgetallBuffer(`${this.#prefix}:tops`).then(flat), [
+      ...this.#model.entries.values(),
+    ])
+    await this.#index.clear()
+  }
+
+  async #step(each: Step): Promise<void> {
+    if (each.do === 'advance') await this.#advance(each.ms)
+    else if (each.do === 'add') await this.#add(each)
+    else if (each.do === 'remove') {
+      await this.#remove(Array.from({ length: each.count }, (_, at) => `e${each.from + at}`))
+    } else if (each.do === 'remove the first') {
+      await this.#remove(this.#model.suggest(each.query, each.count, false).map(([id]) => id))
+    } else await this.#suggest(each.query, each.limit, each.fuzzy)
+  }
+
+  async #advance(ms: number): Promise<void> {
+    this.#model.nowMs += ms
+    await setTestClock(driver, this.#prefix, this.#model.nowMs * 1000)
+  }
+
+  async #add({ texts, from: first, scores, expires }: Extract<Step, { do: 'add' }>): Promise<void> {
+    const entries = texts.map((each, at) => ({
+      text: each,
+      id: `e${first + at}`,
+      score: (at * 7919) % scores,
+      ...(expires && at % 3 === 0 ? { expireAfter: '2s' as const } : {}),
+    }))
+    // One script call after the other, as the model learns of them: each may remove what has expired.
+    for (let at = 0; at < entries.length; at += 100) {
+      const some = entries.slice(at, at + 100)
+      const replaced = some.filter(({ id, text: each, score, expireAfter }) =>
+        this.#model.add(id, each, score, expireAfter === undefined ? 0 : 2000),
+      ).length
+      expect(await this.#index.addMany(some)).toEqual({ added: some.length - replaced, replaced })
+      await this.#forgetExpired()
+    }
+  }
+
+  async #remove(ids: readonly string[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += 100) {
+      const some = ids.slice(at, at + 100)
+      const removed = some.filter((id) => this.#model.remove(id)).length
+      expect(await this.#index.removeMany(some)).toBe(removed)
+      await this.#forgetExpired()
+    }
+  }
+
+  async #suggest(text: string, limit: number, fuzzy: boolean): Promise<void> {
+    const suggested = await this.#index.suggest(text, { limit, fuzzy: fuzzy ? 1 : 0 })
+    const told = suggested.map(({ id, edited }) => [id, edited])
+    expect(told, `suggest '${text}', ${limit}, ${fuzzy}`).toEqual(this.#model.suggest(text, limit, fuzzy))
+  }
+
+  async #forgetExpired(): Promise<void> {
+    const stored = await client.hkeysBuffer(`${this.#prefix}:entries`)
+    this.#model.forgetExpired(new Set(stored.map((field) => field.readDoubleBE(0))))
+  }
+}
+
+function flat(hash: Record<string, Buffer>): Buffer[] {
+  return Object.entries(hash).flatMap(([field, value]) => [Buffer.from(field), value])
+}
+
+test('an index suggests as the model does, whatever its history', { timeout: 3_600_000 }, async () => {
+  const history = fc.array(step, { minLength: 1, maxLength: 25, size: 'max' })
+  const numRuns = LONG ? 1000 : 30
+
+  await fc.assert(
+    fc.asyncProperty(history, (steps) => new History().play(steps)),
+    { numRuns, seed: SEED, endOnFailure: true },
+  )
+
+  tell(`autocomplete: ${numRuns} random histories of one index answered as the model does, seed ${SEED}`)
+})
