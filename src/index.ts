@@ -1,9 +1,11 @@
 // The facade: one way to start, and a table of contents.
 
+import { Cache, type CacheOptions } from './cache/cache.ts'
 import { Catalog } from './catalog/catalog.ts'
 import type { Driver, Script } from './driver.ts'
 import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
+import * as cacheOperations from './generated/cache.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as lockOperations from './generated/lock.ts'
@@ -106,6 +108,11 @@ export class Perilune implements AsyncDisposable {
     return openQueue(this.#runtime, name, options)
   }
 
+  /** Values that cost something to make, kept for a while; one process loads on behalf of all. */
+  cache<Value = unknown>(name: string, options: CacheOptions<Value> = {}): Cache<Value> {
+    return new Cache(this.#runtime, name, options)
+  }
+
   /** How much each subject may take; without `onOutage` a decision is always the store's own. */
   rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
   /** How much each subject may take, and what happens while the store cannot decide. */
@@ -148,6 +155,7 @@ export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilun
 function allScripts(): Script[] {
   const structures = [
     feedOperations,
+    cacheOperations,
     catalogOperations,
     lockOperations,
     onceOperations,
@@ -158,6 +166,22 @@ function allScripts(): Script[] {
   return structures.flatMap((operations) => Object.values(operations).map(({ script }) => script))
 }
 
+export {
+  Cache,
+  type CacheInspection,
+  type CacheOptions,
+  type Freshness,
+  type GetOptions,
+  type Invalidated,
+  type Kept,
+  LoadContext,
+  type Loader,
+  type ManyContext,
+  type ManyLoader,
+  type Peeked,
+  type SetOptions,
+  type WasSet,
+} from './cache/cache.ts'
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
 export type { Driver } from './driver.ts'
 export type { Appended } from './feed/appending.ts'
@@ -311,6 +335,7 @@ export {
   type DriverErrorCode,
   InvalidArgumentError,
   LeaseLostError,
+  LoadFailedError,
   MaxRunError,
   PeriluneError,
   UnsupportedServerError,
