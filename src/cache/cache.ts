@@ -1,12 +1,13 @@
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { getValue, Wanted } from './getting.ts'
+import { getValue } from './getting.ts'
 import { type CacheInspection, inspectKey, type Peeked, peekValue } from './inspection.ts'
 import type { Loader } from './loader.ts'
 import { Gathering, type ManyLoader } from './many.ts'
 import { type CacheOptions, type GetOptions, type SetOptions, toGetTerms, toTerms } from './options.ts'
 import { openSource, type Source } from './source.ts'
+import { Wanted } from './wanted.ts'
 import { type Invalidated, invalidateWhat, setValue, type WasSet } from './writing.ts'
 
 const MOST_KEYS = 1000

@@ -10,35 +10,12 @@
 import { WaitTimeoutError } from '../runtime/errors.ts'
 import { isOutage } from '../runtime/outage.ts'
 import type { Envelope } from './envelope.ts'
-import { Load, type LoadOutcome } from './load.ts'
-import type { Loader } from './loader.ts'
+import { Load } from './load.ts'
 import { look, type Seen } from './looking.ts'
-import type { GetTerms } from './options.ts'
-import type { Outcome } from './performing.ts'
+import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
 import { decodeValue, resourceOf, type Source } from './source.ts'
 import { settledBy } from './settled-by.ts'
-
-/** Who loads, and is told when that is not needed, or not at once. */
-export interface LoadedBy<Value> {
-  readonly loader: Loader<Value>
-  passed(): void
-}
-
-export class Wanted<Value> {
-  readonly key: string
-  readonly terms: GetTerms
-  /** For a value that is absent. */
-  readonly absent: LoadedBy<Value>
-  /** For one that is served meanwhile. */
-  readonly served: LoadedBy<Value>
-
-  constructor(key: string, terms: GetTerms, absent: LoadedBy<Value>, served: LoadedBy<Value> = absent) {
-    this.key = key
-    this.terms = terms
-    this.absent = absent
-    this.served = served
-  }
-}
+import { type LoadedBy, nameOf, type Wanted } from './wanted.ts'
 
 /** How a get ends. The error of a loader is kept apart from those of the store. */
 type Got<Value> = Exclude<Outcome<Value>, { status: 'lost' }>
@@ -116,7 +93,7 @@ function refresh<Value>(
   wanted: Wanted<Value>,
   seen: Seen,
   { token }: Envelope,
-): Load<Value> | null {
+): Joinable<Value> | null {
   const { shared } = source
   const name = nameOf(wanted)
   const joined = shared.loads.get(name)
@@ -171,7 +148,7 @@ function begin<Value>(
   wanted: Wanted<Value>,
   { loader, passed }: LoadedBy<Value>,
   how: { block: Buffer; seen: number; endsAt: number },
-): Load<Value> {
+): Joinable<Value> {
   const { loads } = source.shared
   const { key, terms } = wanted
   const load = new Load(source, { key, loader, span: terms.span, tags: terms.tags, passed, ...how })
@@ -182,11 +159,6 @@ function begin<Value>(
   }
   load.outcome.then(forget, forget)
   return load
-}
-
-/** Loads with the same name can be joined. */
-function nameOf({ key, terms }: Pick<Wanted<never>, 'key' | 'terms'>): string {
-  return terms.tags.length === 0 ? key : [key, ...terms.tags].join('\0')
 }
 
 /** The loader, without Redis. */

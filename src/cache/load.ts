@@ -18,7 +18,8 @@ import { Envelope } from './envelope.ts'
 import type { Loader } from './loader.ts'
 import { readTags } from './looking.ts'
 import type { Span } from './options.ts'
-import { giveUp, type Outcome, perform } from './performing.ts'
+import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
+import { giveUp, perform } from './performing.ts'
 import { decodeValue, resourceOf, type Source, unitOf } from './source.ts'
 
 export interface LoadTerms<Value> {
@@ -36,20 +37,13 @@ export interface LoadTerms<Value> {
   passed(): void
 }
 
-export type LoadOutcome<Value> =
-  | Outcome<Value>
-  /** Another process is at it, or it rests after a failure: for so long. */
-  | { readonly status: 'elsewhere'; readonly ms: number }
-  /** Another process is still at it when the time is over. */
-  | { readonly status: 'late' }
-
 // With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
 const RECHECK_MS = 5000
 const RECHECK_UNHEARD_MS = 250
 const OPENING_MS = 1000
 
 /** One load that this process wants; others in the process may join it. */
-export class Load<Value> {
+export class Load<Value> implements Joinable<Value> {
   readonly #source: Source<Value>
   readonly #terms: LoadTerms<Value>
   readonly #id: string
@@ -64,11 +58,6 @@ export class Load<Value> {
     this.#terms = terms
     this.#id = source.runtime.mailbox.newId()
     this.outcome = this.#run()
-  }
-
-  /** False for one that does not wait for another process. */
-  get waits(): boolean {
-    return this.#terms.endsAt > 0
   }
 
   async #run(): Promise<LoadOutcome<Value>> {

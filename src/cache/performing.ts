@@ -14,16 +14,9 @@ import { kindOf } from './keeping.ts'
 import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
 import { readTags } from './looking.ts'
 import type { Span } from './options.ts'
+import type { Outcome } from './outcome.ts'
 import { encodeValue, resourceOf, type Source, unitOf } from './source.ts'
 import { tagsIn } from './tags.ts'
-
-/** What became of a load. */
-export type Outcome<Value> =
-  /** `holds`: also for those who asked while it was under way. */
-  | { readonly status: 'loaded'; readonly value: Value; readonly holds: boolean }
-  | { readonly status: 'failed'; readonly error: unknown }
-  /** Begin again. */
-  | { readonly status: 'lost' }
 
 export interface Election {
   readonly key: string

@@ -1,8 +1,8 @@
 // What the handles of one name share in this process: loads under way, reads of this tick, and what was learnt.
 
 import type { Runtime } from '../runtime/runtime.ts'
-import type { Load } from './load.ts'
 import { LocalLoads } from './local-loads.ts'
+import type { Joinable } from './outcome.ts'
 import { Reads } from './reads.ts'
 
 const MOST_QUIET = 10_000
@@ -14,7 +14,7 @@ const known = new WeakMap<Runtime, Map<string, unknown>>()
 export class Shared<Value> {
   readonly reads: Reads
   /** By key: those that somebody may join. */
-  readonly loads: Map<string, Load<Value>> = new Map()
+  readonly loads: Map<string, Joinable<Value>> = new Map()
   readonly local: LocalLoads<Value> = new LocalLoads()
   /** The question under way what time it is for the server. */
   learning: Promise<void> | null = null
