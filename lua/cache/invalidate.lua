@@ -23,9 +23,11 @@ if unknown then
 end
 -- First, so that the rest also works when the server is out of memory.
 local existed = redis.call('UNLINK', value)
-revoke(load, known)
-local token = math.max(head.token, known.token)
-if token > 0 then
+local newest = math.max(head.token, known.token, known.floor)
+revoke(load, known, newest)
+if newest > 0 then
+  -- The token of an open load stays its own.
+  local token = is_open(known) and known.token or newest
   local version = math.max(head.version, known.version)
   redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token), 'version', exact(version))
   keep_load(load, 0)

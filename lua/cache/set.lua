@@ -70,7 +70,7 @@ local fresh_until_ms, stale_until_ms = keep_value(value, {
   fresh_ms = fresh_ms,
   stale_ms = stale_ms,
 }, payload, now_ms)
-revoke(load, known)
+revoke(load, known, token)
 if version > 0 then
   redis.call('HSET', load, 'version', exact(version))
 end

@@ -24,6 +24,7 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who heard t
 local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
+-- @include shared/exact
 -- @include shared/clock
 -- @include shared/tell
 -- @include shared/cache/envelope
@@ -41,7 +42,7 @@ if unknown then
   return redis.error_reply('LAYOUT ' .. unknown)
 end
 local now_ms = math.floor(clock_us() / 1000)
-if head.token == token and not is_open(known) then
+if token > 0 and head.token == token and not is_open(known) then
   return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
 end
 if known.token ~= token or not is_open(known) then

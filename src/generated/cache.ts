@@ -999,7 +999,7 @@ export type InvalidateAnswer =
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
   script: {
     name: 'cache/invalidate',
-    sha1: 'c2ca43191be9a63cd326ab30cea5d92ed9a495fc',
+    sha1: 'e40deceb530b90ed9a4c0201c16201967ea8ede9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1133,10 +1133,10 @@ local function unknown_layout(head, known)
   return nil
 end
 -- What began before must not be stored after: an open load is refused from now on, and what is known of one that
--- failed does not count any more.
-local function revoke(load, known)
+-- failed does not count any more. \`newest\`: the greatest token that was given out, so that later ones are greater.
+local function revoke(load, known, newest)
   if is_open(known) then
-    redis.call('HSET', load, 'floor', exact(known.token))
+    redis.call('HSET', load, 'floor', exact(newest))
   elseif known.token > 0 then
     redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
   end
@@ -1150,9 +1150,11 @@ if unknown then
 end
 -- First, so that the rest also works when the server is out of memory.
 local existed = redis.call('UNLINK', value)
-revoke(load, known)
-local token = math.max(head.token, known.token)
-if token > 0 then
+local newest = math.max(head.token, known.token, known.floor)
+revoke(load, known, newest)
+if newest > 0 then
+  -- The token of an open load stays its own.
+  local token = is_open(known) and known.token or newest
   local version = math.max(head.version, known.version)
   redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token), 'version', exact(version))
   keep_load(load, 0)
@@ -1229,7 +1231,7 @@ export type SetAnswer =
 export const set: Operation<SetArguments, SetAnswer> = {
   script: {
     name: 'cache/set',
-    sha1: '14380185c680e0fe1f33422e8ef530581baec65e',
+    sha1: 'd914a36c1b5fa5b7731e35a9d2a9cc955fb89440',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1491,10 +1493,10 @@ local function tell_waiters(waiters, word, how)
   end
 end
 -- What began before must not be stored after: an open load is refused from now on, and what is known of one that
--- failed does not count any more.
-local function revoke(load, known)
+-- failed does not count any more. \`newest\`: the greatest token that was given out, so that later ones are greater.
+local function revoke(load, known, newest)
   if is_open(known) then
-    redis.call('HSET', load, 'floor', exact(known.token))
+    redis.call('HSET', load, 'floor', exact(newest))
   elseif known.token > 0 then
     redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
   end
@@ -1536,7 +1538,7 @@ local fresh_until_ms, stale_until_ms = keep_value(value, {
   fresh_ms = fresh_ms,
   stale_ms = stale_ms,
 }, payload, now_ms)
-revoke(load, known)
+revoke(load, known, token)
 if version > 0 then
   redis.call('HSET', load, 'version', exact(version))
 end
@@ -1646,7 +1648,7 @@ export type StoreAnswer =
 export const store: Operation<StoreArguments, StoreAnswer> = {
   script: {
     name: 'cache/store',
-    sha1: 'b07b31ae06a0b3848af1a1652fe6ef004f06c6d7',
+    sha1: 'e239b2bfdd6b5773c2b5d246bbd8d5186f62a48b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1675,6 +1677,11 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who heard t
 local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16.
+local function exact(number)
+  return string.format('%.0f', number)
+end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -1848,10 +1855,13 @@ local function tell_waiters(waiters, word, how)
     tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
   end
 end
--- Gives the lease up and wakes who waits for it. What remains is the token, so that later ones are greater. Only
--- takes away, so that it also works when the server is out of memory.
+-- Gives the lease up and wakes who waits for it. What remains is the greatest token, so that later ones are
+-- greater. It takes away first, so that it also works when the server is out of memory.
 local function close_load(load, known, word, how)
   redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
+  if known.floor > known.token then
+    redis.call('HSET', load, 'token', exact(known.floor))
+  end
   tell_waiters(known.waiters, word, how)
 end
 
@@ -1863,7 +1873,7 @@ if unknown then
   return redis.error_reply('LAYOUT ' .. unknown)
 end
 local now_ms = math.floor(clock_us() / 1000)
-if head.token == token and not is_open(known) then
+if token > 0 and head.token == token and not is_open(known) then
   return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
 end
 if known.token ~= token or not is_open(known) then
@@ -1897,16 +1907,17 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
   parts: ['value', 'load'],
   lines: [
     [1, 'lua/cache/store.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/tell.lua', 1],
-    [40, 'lua/shared/tell.lua', 12],
-    [54, 'lua/shared/cache/envelope.lua', 1],
-    [114, 'lua/shared/cache/keep-value.lua', 1],
-    [135, 'lua/shared/cache/load.lua', 1],
-    [184, 'lua/shared/cache/layouts.lua', 1],
-    [193, 'lua/shared/cache/tell-waiters.lua', 1],
-    [200, 'lua/shared/cache/close-load.lua', 1],
-    [206, 'lua/cache/store.lua', 35],
+    [27, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/tell.lua', 1],
+    [45, 'lua/shared/tell.lua', 12],
+    [59, 'lua/shared/cache/envelope.lua', 1],
+    [119, 'lua/shared/cache/keep-value.lua', 1],
+    [140, 'lua/shared/cache/load.lua', 1],
+    [189, 'lua/shared/cache/layouts.lua', 1],
+    [198, 'lua/shared/cache/tell-waiters.lua', 1],
+    [205, 'lua/shared/cache/close-load.lua', 1],
+    [214, 'lua/cache/store.lua', 36],
   ],
   encode(args) {
     return [
