@@ -35,7 +35,7 @@ export class Reads {
     const replies = this.#runner.driver.read(all.map(({ call }) => call))
     const by = performance.now() + withinMs
     // One timer for all of them.
-    const due = { by, giveUp: (reason?: Error): void => all.forEach((each) => each.reject(reason ?? late())) }
+    const due = { by, giveUp: (reason?: Error): void => giveUp(all, reason ?? late()) }
     this.#runner.deadlines.add(due)
     const settled = all.map((waiting, at) => this.#settle(waiting, replies[at], by))
     void Promise.allSettled(settled).then(() => this.#runner.deadlines.remove(due))
@@ -83,6 +83,11 @@ class Waiting {
       this.reject = reject
     })
   }
+}
+
+/** Not at once: after a stall of this process the answers may be there already, and are only not read yet. */
+function giveUp(all: readonly Waiting[], reason: Error): void {
+  setImmediate(() => all.forEach((each) => each.reject(reason)))
 }
 
 function toBytes(reply: Reply | undefined): Buffer | null {

@@ -140,10 +140,10 @@ class History {
     expect(answer.slice(0, parts), `cache/${name} ${JSON.stringify(args)}`).toEqual(expected)
   }
 
-  async #run(name: string, args: Arguments): Promise<unknown[]> {
+  #run(name: string, args: Arguments): Promise<readonly unknown[]> {
     const operation = `cache/${name}`
     const all = argumentsOf(vectors, operation, args)
-    return (await runOperation(driver, contract, operation, `${this.#prefix}:`, all)) as unknown[]
+    return runOperation(driver, contract, operation, `${this.#prefix}:`, all)
   }
 }
 
